@@ -32,7 +32,6 @@ STATES = {
     "softlab.instruments.cluster_hazards._LastRemoteAccess",
     "softlab.instruments.early_arrivals._Passed",
     "softlab.instruments.happens_before._Far",
-    "softlab.instruments.happens_before._Released",
     "softlab.instruments.lone_accesses._Found",
     "softlab.instruments.patterns._Repeated",
     "softlab.kernel.mangled_names._Reader",

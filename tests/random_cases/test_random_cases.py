@@ -194,16 +194,16 @@ def test_the_record_of_all_cases_on_the_gpu() -> None:
 
 
 def test_the_record_of_an_h100() -> None:
-    """The run had no time for the kernels with the fewest cases, those of the longest rows among them."""
+    """All policies, with kernels of the longest rows among them."""
     record = json.loads((Path(__file__).parents[1] / "data" / "random_cases_h100.json").read_text())
-    assert record["cases"] > 75_000
+    assert record["cases"] >= 100_000
     assert record["failed"] == 0
     assert max(record["worst error / bound"].values()) <= 1
-    assert not {"fast_ring", "fast_grid"} & set(record["classes"]["kernel"])
+    assert {"fast_ring", "fast_grid", "invariant_stream"} <= set(record["classes"]["kernel"])
 
 
 def test_the_record_of_long_rows_on_an_h100() -> None:
-    """Rows of any length from 60 000 columns on: they reach the kernels that the other record has not."""
+    """Rows of any length from 60 000 columns on."""
     record = json.loads((Path(__file__).parents[1] / "data" / "random_long_cases_h100.json").read_text())
     assert record["cases"] > 500
     assert record["failed"] == 0
