@@ -282,7 +282,7 @@ def watched(selection: LaunchSelection, known: Mapping[str, int]) -> int:
     gpu._function = noted  # every launch asks it for the kernel, or has asked it when it was made ready
     failed, digests = [], {}
     for one in launches(selection):
-        print(one.name[:120], flush=True)  # where a process that is killed has come to
+        print(one.name, flush=True)  # where a process that is killed has come to
         ran = one.launch(Gpu())
         digests[one.name] = ran.digest
         if problem := problem_of(ran, known.get(one.name)):
@@ -326,6 +326,8 @@ def control(tool: str) -> None:
 
 # The parent process
 
+#: How the line begins by which a process sums itself up. The lines before it are the names of launches.
+_SUMMED_UP = '{"launches"'
 _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 _REPORT = re.compile(r"^========= (?!COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|\s)(.+)$", re.MULTILINE)
 
@@ -347,8 +349,8 @@ def process(command: Sequence[str], limit: int = LIMIT) -> dict[str, Any]:
     """Run it to its end or the limit: exit status, time, the launch it reached, output, and what its last line says."""
     started = time.monotonic()
     done = subprocess.run(["timeout", "-s", "KILL", str(limit), *command], capture_output=True, text=True, check=False)
-    own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"launches"')]
-    named = [line for line in done.stdout.splitlines() if line and not line.startswith(("=", "{"))]
+    own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith(_SUMMED_UP)]
+    named = [line for line in done.stdout.splitlines() if line and not line.startswith(("=====", _SUMMED_UP))]
     about_it = {
         "exit": done.returncode, "seconds": round(time.monotonic() - started), "reached": named[-1] if named else "",
     }  # fmt: skip
