@@ -406,7 +406,8 @@ def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]
         under: dict[tuple[str, str], list[Future[dict[str, Any]]]] = defaultdict(list)
         for tool in sorted(tools, key=lambda tool: tool != SLOWEST):
             for part in divided[tool]:
-                options = ["--watched", *replace(part, longest=LONGEST[tool]).options(), "--digests", str(known)]
+                shorter = replace(part, longest=min(part.longest, LONGEST[tool]))
+                options = ["--watched", *shorter.options(), "--digests", str(known)]
                 under[tool, part.policies[0]].append(pool.submit(watching, tool, options))
         controls = {tool: pool.submit(watching, tool, ["--control", tool]) for tool in tools}
     shown = ("errors", "reports", "exit")

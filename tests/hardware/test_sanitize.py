@@ -149,6 +149,24 @@ def test_what_is_not_clean(wrong: dict[str, Any]) -> None:
     assert not passed(record(controls={"memcheck": answer()}))
 
 
+@pytest.mark.parametrize("longest", [5, 130_000, 2_000_000])
+def test_no_tool_runs_longer_rows_than_asked_for(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows that a user asks for, and of these what the tool can bear."""
+    seen: dict[str, set[int]] = {}
+
+    def process(command: Any, limit: int = 0) -> dict[str, Any]:
+        if "--longest" in command:
+            tool = command[command.index("--tool") + 1] if "--tool" in command else "none"
+            seen.setdefault(tool, set()).add(int(command[command.index("--longest") + 1]))
+        return answer(output="========= ERROR SUMMARY: 0 errors")
+
+    monkeypatch.setattr(sanitize, "process", process)
+    monkeypatch.setattr(sanitize, "said", lambda command: "")
+    monkeypatch.setattr(sanitize, "about", dict)
+    sanitize.recorded(LaunchSelection(("fast",), ("softmax",), ("float16",), longest), list(CONTROLS))
+    assert seen == {"none": {longest}, **{tool: {min(longest, most)} for tool, most in sanitize.LONGEST.items()}}
+
+
 def test_what_other_tools_gave_stays_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     first = {"sources": "a", "tools": {"memcheck, fast": 1}, "controls": {"memcheck": 1}}
