@@ -191,15 +191,6 @@ def test_the_record_of_an_h100_has_no_report() -> None:
     assert set(record["controls"]) == set(CONTROLS)
 
 
-def test_the_record_of_the_newest_fused_and_exact_kernels_has_no_report() -> None:
-    """Two policies, two types, shorter rows: the kernels that were changed after the record of all of them."""
-    record = json.loads((Path(__file__).parents[1] / "data" / "sanitizer_fused_h100.json").read_text())
-    assert passed(record)
-    assert len(record["tools"]) == 8
-    assert set(record["controls"]) == set(CONTROLS)
-    assert any("fused" in family for family in record["tools"]["memcheck, fast"]["families"])
-
-
 def test_without_the_tool_nothing_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(FileNotFoundError):
