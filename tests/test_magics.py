@@ -174,6 +174,16 @@ def test_a_file(shell, names, tmp_path):
     assert names["run"].file == "copy.cu"
 
 
+def test_a_file_of_a_program_with_a_header_beside_it(shell, names, tmp_path):
+    (tmp_path / "sizes.h").write_text("#define FACTOR 3\n")
+    path = tmp_path / "scale.cu"
+    path.write_text(
+        '#include "sizes.h"\n' + COPY.replace("= x[i]", "= FACTOR * x[i]") + "int main() { return FACTOR; }\n"
+    )
+    displayed(shell, f"--file {path} --block 100 --args x,y,n", None)
+    np.testing.assert_array_equal(names["y"][: names["n"]], 3 * names["x"][: names["n"]])
+
+
 def test_ptx_and_machine_code_on_request(shell, names):
     _, listing = displayed(shell, "--block 100 --args x,y,n --code")
     assert "ld.global" in listing["text/html"]

@@ -29,6 +29,22 @@ _ADVICE = (
         "{0} is gone since sm_70. {0}_sync takes the mask of the lanes that take part as its first argument.",
     ),
     (
+        r'identifier "(half2?|__half2?|__(?:float|int|half)\w*2half\w*|__half2?\w*2\w+)" is undefined',
+        "{0} comes with #include <cuda_fp16.h>.",
+    ),
+    (
+        r'identifier "(nv_bfloat16\w*|__float\w*2bfloat16\w*|__bfloat16\w*2\w+)" is undefined',
+        "{0} comes with #include <cuda_bf16.h>.",
+    ),
+    (
+        r"complete (?:object )?type.*\n.*?\b(__nv_bfloat162?)\b",
+        "{0} comes with #include <cuda_bf16.h>.",
+    ),
+    (
+        r"name must be a namespace name\n.*\b(cooperative_groups)\b",
+        "The namespace {0} comes with #include <cooperative_groups.h>.",
+    ),
+    (
         r"Unresolved extern function '(\w+)'",
         "The function {0} has no body here: another file of the program has it. softlab.Kernel.from_file(..., "
         "files=[...]) and --files take that file.",

@@ -160,11 +160,12 @@ class Settings:
             complex=any(_COMPLEX in text for text in texts),
         )
 
-    def after(self, log: str, path: Path, strict: bool = False) -> Settings:
+    def after(self, log: str, path: Path | None, strict: bool = False) -> Settings:
         """These, and what the log of a failed attempt asks for.
 
-        ``path``: the file. ``strict``: as nvcc, for which functions without ``__device__`` are the host's. Only then
-        are launches by device code compiled: without them, the file's other kernels have machine code.
+        ``path``: the file, None for a text. ``strict``: as nvcc, for which functions without ``__device__`` are the
+        host's. Only then are launches by device code compiled: without them, the file's other kernels have machine
+        code.
         """
         wanted = dict.fromkeys([*_UNDEFINED.findall(log), *_not_types(log)])
         known = {one.partition("=")[0] for one in self.defined}
@@ -262,11 +263,11 @@ def _not_types(log: str) -> Iterator[str]:
             yield word[0]
 
 
-def _macros_of_build(path: Path, wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
+def _macros_of_build(path: Path | None, wanted: Mapping[str, None]) -> Iterator[tuple[str, str]]:
     """The macros with these names that a program's own files for building it define, by ``-D`` or in CMake's commands,
     each once."""
     found: dict[str, str] = {}
-    for folder in list(path.resolve().parents)[: _LEVELS_UP + 1]:
+    for folder in list(path.resolve().parents)[: _LEVELS_UP + 1] if path else ():
         for name in _BUILD_FILES:
             file = folder / name
             text = file.read_text(errors="replace") if wanted and file.is_file() else ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from softlab.cuda.compile import Program, compile_program
-from softlab.cuda.definitions import definitions, unresolved
+from softlab.cuda.definitions import Definitions, definitions, unresolved
 from softlab.cuda.device_code import DeviceCode
 from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
@@ -64,15 +64,17 @@ def blames_arguments(log: str) -> bool:
 
 @dataclass(frozen=True)
 class FileBuild:
-    """The file at ``path`` as ``read_code`` reads it, for an architecture and with options of the compiler.
+    """The source ``file`` as ``read_code`` reads it, for an architecture and with options of the compiler.
 
+    ``path``: where the file is. None for a text: it has no other files beside it.
     ``read_code`` takes ``name``, ``alone``, ``files`` and ``faults``, as :func:`softlab.kernel.files.read_file` does.
     ``until``: when further tries end, by ``time.process_time()``. ``refused``: the errors of what was compiled so far,
     by everything that decides them.
     """
 
     read_code: Callable[..., DeviceCode]
-    path: Path
+    path: Path | None
+    file: str
     arch: str
     options: tuple[str, ...]
     until: float
@@ -91,7 +93,7 @@ class FileBuild:
         questions: dict[str, None] = {}
         failed: CompileError | None = None
         while True:
-            found = definitions(self.path, wanted - asked, folders_of(self.options), taken)
+            found = self._definitions(wanted - asked, taken)
             asked |= wanted
             new = [file for file in found.files if file not in taken]
             questions |= dict.fromkeys(found.open_questions)
@@ -113,9 +115,15 @@ class FileBuild:
                 plain = set(code.undefined_functions)
                 failed, wanted = error, plain | {one for one in missing if one.rpartition("::")[2] not in plain}
 
+    def _definitions(self, names: Collection[str], taken: Collection[Path]) -> Definitions:
+        """The files near this one that define these names. No file is near a text."""
+        if self.path is None:
+            return Definitions((), (), ())
+        return definitions(self.path, names, folders_of(self.options), taken)
+
     def _of(self, code: DeviceCode, name: str | None) -> Program:
         """The kernel of a file that was read, with the file's other kernels or without them."""
-        chosen = kernel_name(code, name, self.path.name, self._fault_of)
+        chosen = kernel_name(code, name, self.file, self._fault_of)
         try:
             return self._compiled(code, chosen)
         except CompileError as error:
@@ -130,7 +138,7 @@ class FileBuild:
             found = strict
         if macros := switches(code, chosen, found.log, self.options):
             listed = ", ".join(f"{macro}={value}" for macro, value in macros.items())
-            said = f"{chosen} needs a part of {self.path.name} or of its headers for {listed}: that is defined"
+            said = f"{chosen} needs a part of {self.file} or of its headers for {listed}: that is defined"
             switched = replace(self, options=(*self.options, *(f"-D{one}={value}" for one, value in macros.items())))
             return switched._of(replace(code, remarks=(*code.remarks, said)), name)
         if program := self._without_faults(alone, chosen, strict.log) or self._with_unannotated(alone, chosen, strict):
@@ -192,7 +200,7 @@ class FileBuild:
     def _header(self, where: str, code: DeviceCode) -> str:
         """The name that a header has in the code, "" for the file itself, of its name in the compiler's log."""
         plain = where.removeprefix("./")
-        if plain == self.path.name:
+        if plain == self.file:
             return ""
         return next((name for name in code.headers if name == plain or os.path.normpath(name) == plain), plain)
 
@@ -220,7 +228,7 @@ class FileBuild:
         given: dict[str, Any] = {
             "arch": self.arch,
             "options": (f"--pre-include={included}", *settings.options(self.options), *self.options),
-            "file": self.path.name,
+            "file": self.file,
             "headers": {**code.headers, **settings.headers(), **({} if plain else {NVCC: first})},
         }
         key = json.dumps([code.source, name, given], sort_keys=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -12,9 +13,18 @@ from pathlib import Path
 from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.program_parts import contexts
+from softlab.cuda.shims import shim_headers, standard_words
 from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
 from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments, folders_of, macros_in
+
+#: What NVRTC says of functions and variables of the host.
+_HOST = re.compile(r"is considered a host (?:function|variable)|calling a __host__ function")
+#: Names and headers that NVRTC, or clang, does not find.
+_MISSING = re.compile(
+    r"identifier \"(\w+)\" is undefined|namespace \"std\" has no member \"(\w+)\"|undeclared identifier '(\w+)'"
+    r"|unknown type name '(\w+)'|cannot open source file \"([^\"]+)\"|no member named '(\w+)' in namespace 'std'"
+)
 
 
 def read_file(
@@ -71,7 +81,9 @@ def compile_file(
     """
     path, options, until = Path(path), tuple(options), time.process_time() + SECONDS_OF_GUESSES
     try:
-        return FileBuild(partial(read_file, path, options=options), path, arch, options, until).program(name, files)
+        return FileBuild(partial(read_file, path, options=options), path, path.name, arch, options, until).program(
+            name, files
+        )
     except (CompileError, ValueError) as error:
         by_itself = error
     inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
@@ -79,7 +91,7 @@ def compile_file(
         if inside and time.process_time() > until:
             break
         try:
-            return FileBuild(read_code, path, arch, options, until).program(name, files)
+            return FileBuild(read_code, path, path.name, arch, options, until).program(name, files)
         except (CompileError, ValueError) as error:
             inside = inside or error
     if isinstance(by_itself, CompileError) and isinstance(inside, CompileError):
@@ -88,6 +100,66 @@ def compile_file(
         )
         raise CompileError(message, log=by_itself.log)
     raise by_itself
+
+
+def compile_text(
+    text: str,
+    name: str,
+    *,
+    arch: str = "sm_90",
+    options: Sequence[str] = (),
+    file: str = "kernel.cu",
+) -> Program:
+    """Compile a kernel of a text, as the compiler takes it; where it refuses that, as nvcc would read it.
+
+    NVRTC knows neither the host's code nor what nvcc includes by itself (``INFINITY``, ``INT_MAX``, ``uint``, ...). A
+    text that has these is compiled like a file: the host's part is left out, and the standard headers are there.
+
+    Raises:
+        CompileError: the kernel does not compile either way.
+        ValueError: as :func:`softlab.cuda.compile.compile_program`.
+    """
+    try:
+        return compile_program(text, name, arch=arch, options=options, file=file)
+    except CompileError as error:
+        if not (has_host_code := bool(_HOST.search(error.log))) and not _needs_standard_headers(error.log):
+            raise
+        as_it_is = error
+    options = tuple(options)
+    read_code = partial(_read_text, decode(text.encode()), options)
+    until = time.process_time() + SECONDS_OF_GUESSES
+    try:
+        return FileBuild(read_code, None, file, arch, options, until).program(name, ())
+    except (CompileError, ValueError) as error:
+        # Without the host's code the log speaks of the kernels alone.
+        raise (error if has_host_code and isinstance(error, CompileError) else as_it_is) from None
+
+
+def _read_text(
+    text: str,
+    options: Sequence[str],
+    name: str | None = None,
+    alone: bool = False,
+    files: Sequence[Path] = (),
+    faults: Collection[tuple[str, int]] = (),
+) -> DeviceCode:
+    """:func:`read_file` of a text that is in no file."""
+    return read(
+        text,
+        known=has_header,
+        needed=name or "",
+        alone=alone,
+        folders=folders_of(options),
+        files=files,
+        faults=faults,
+        given=macros_in(options),
+    )
+
+
+def _needs_standard_headers(log: str) -> bool:
+    """Whether a name or a header is missing that the standard headers give."""
+    missing = {one for found in _MISSING.finditer(log) for one in found.groups() if one}
+    return not missing.isdisjoint(standard_words()) or any(has_header(one) or one in shim_headers() for one in missing)
 
 
 def sibling_of(program: Program, name: str) -> Program:

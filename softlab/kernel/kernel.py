@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from softlab.cuda.compile import Program, compile_program
+from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import begin_disassembly
 from softlab.cuda.structs import arrays_of
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.kernel.arguments import checked_arguments
-from softlab.kernel.files import compile_file, sibling_of
+from softlab.kernel.files import compile_file, compile_text, sibling_of
 from softlab.kernel.layouts import Layouts
 from softlab.kernel.limits import (
     LaunchShape,
@@ -50,7 +50,8 @@ class Kernel:
     1
 
     Arguments:
-        source: CUDA C++. It may include CUB, ``cuda_fp16.h`` and softlab's own headers.
+        source: CUDA C++. It may include CUB, ``cuda_fp16.h`` and softlab's own headers. Where NVRTC refuses it for code
+            of the host, or for what nvcc includes by itself, it is read as :meth:`from_file` reads a file.
         name: an ``extern "C"`` kernel, or a template instantiation such as ``"copy<float, 4>"``.
         arch: the architecture to compile for, such as "sm_90". A source of sm_90 that has ``wgmma`` or ``setmaxnreg``
             is compiled for sm_90a, since only that has these instructions.
@@ -73,7 +74,7 @@ class Kernel:
         file: str = "kernel.cu",
     ) -> None:
         check_options(options)
-        self.program = compile_program(source, name, arch=arch, options=options, file=file)
+        self.program = compile_text(source, name, arch=arch, options=options, file=file)
         begin_disassembly(self.program)
 
     @classmethod

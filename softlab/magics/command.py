@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from softlab.cuda.source_files import decode
 from softlab.emulator import INSTRUCTION_BUDGET
 from softlab.errors import Error
 from softlab.hardware.devices import Device, resolve
@@ -33,7 +34,7 @@ class CudaCommand:
 
     args: (expression, value) of each argument. budget: as for :meth:`softlab.Kernel.run`. estimate: whether the report
     ends with the estimated time. compare: the name of an earlier run to compare with, "" for none. step: whether the
-    stepper follows it.
+    stepper follows it. path: the file of the source, None where a cell has it.
     """
 
     source: str
@@ -53,6 +54,7 @@ class CudaCommand:
     estimate: bool = True
     compare: str = ""
     step: bool = False
+    path: Path | None = None
 
 
 class _LineParser(argparse.ArgumentParser):
@@ -111,9 +113,8 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
     if not given.out.isidentifier():
         raise UsageError(f"%%cuda: --out {given.out!r} is no name that a variable can have")
     (smem,) = _integers("--smem", evaluate("--smem", " ".join(given.smem)), most=1)
-    budget = INSTRUCTION_BUDGET
-    if given.budget:
-        (budget,) = _integers("--budget", evaluate("--budget", " ".join(given.budget)), most=1)
+    asked = given.budget or [str(INSTRUCTION_BUDGET)]
+    (budget,) = _integers("--budget", evaluate("--budget", " ".join(asked)), most=1)
     return CudaCommand(
         source=source,
         file=file,
@@ -132,6 +133,7 @@ def read_command(line: str, cell: str, names: Mapping[str, Any]) -> CudaCommand:
         estimate=given.estimate,
         compare=given.compare or "",
         step=given.step,
+        path=Path(given.file) if given.file else None,
     )
 
 
@@ -166,8 +168,8 @@ def _source(path: str | None, cell: str) -> tuple[str, str]:
     if cell.strip():
         raise UsageError("%%cuda: there is a source in the cell, and --file names another one. Take one of the two")
     try:
-        return Path(path).read_text(), Path(path).name
-    except (OSError, UnicodeDecodeError) as error:
+        return decode(Path(path).read_bytes()), Path(path).name
+    except OSError as error:
         raise UsageError(f"%%cuda: --file {path!r} cannot be read: {error}") from None
 
 

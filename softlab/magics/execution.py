@@ -62,7 +62,7 @@ def execute(command: CudaCommand) -> Executed:
     before = tuple(_on_host(value) for _, value in command.args)
     kernel, run, failure = None, None, None
     try:
-        kernel = Kernel(command.source, command.name, arch=command.arch, options=command.options, file=command.file)
+        kernel = _compiled(command)
         values = tuple(value for _, value in command.args)
         run = kernel.run(command.grid, command.block, values, command.smem, check=command.check, budget=command.budget)
     except Error as error:
@@ -74,6 +74,14 @@ def execute(command: CudaCommand) -> Executed:
         if old is not None and new is not None
     )
     return Executed(_report(command, kernel, run, failure, arrays), run, kernel, before, after)
+
+
+def _compiled(command: CudaCommand) -> Kernel:
+    """The kernel of the cell, or of the file, which finds the headers beside it."""
+    how: dict[str, Any] = {"arch": command.arch, "options": command.options}
+    if command.path:
+        return Kernel.from_file(command.path, command.name, **how)
+    return Kernel(command.source, command.name, file=command.file, **how)
 
 
 def _on_host(value: Any) -> np.ndarray | None:

@@ -7,6 +7,7 @@ use of namespace std. Headers for host code alone are the same, so that a file t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
@@ -168,6 +169,12 @@ def further(name: str) -> str:
     """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``, ``long_atomics.h``,
     ``mixed_math.h``, ``device_launches.h``, ``torch_types.h``, ``opencv_types.h``, ``thrust_types.h``."""
     return (files(__package__) / "further" / name).read_text()
+
+
+@lru_cache(maxsize=1)
+def standard_words() -> frozenset[str]:
+    """The words of the header with everything, and so all names that it gives."""
+    return frozenset(re.findall(r"[A-Za-z_]\w*", shim_headers()[STANDARD]))
 
 
 @lru_cache(maxsize=1)
