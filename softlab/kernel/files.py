@@ -80,10 +80,9 @@ def compile_file(
         OSError: the file cannot be read.
     """
     path, options, until = Path(path), tuple(options), time.process_time() + SECONDS_OF_GUESSES
+    build = FileBuild(partial(read_file, path, options=options), path, path.name, arch, options, until)
     try:
-        return FileBuild(partial(read_file, path, options=options), path, path.name, arch, options, until).program(
-            name, files
-        )
+        return build.program(name, files)
     except (CompileError, ValueError) as error:
         by_itself = error
     inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
@@ -91,7 +90,7 @@ def compile_file(
         if inside and time.process_time() > until:
             break
         try:
-            return FileBuild(read_code, path, path.name, arch, options, until).program(name, files)
+            return replace(build, read_code=read_code, refused={}).program(name, files)
         except (CompileError, ValueError) as error:
             inside = inside or error
     if isinstance(by_itself, CompileError) and isinstance(inside, CompileError):
