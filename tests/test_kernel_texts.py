@@ -68,9 +68,11 @@ def test_a_mistake_in_a_kernel_of_a_program_is_what_the_error_speaks_of() -> Non
     assert "host function" not in message
 
 
-def test_a_name_that_the_program_does_not_have() -> None:
-    with pytest.raises(CompileError):
-        softlab.Kernel(PROGRAM, "scales")
+@pytest.mark.parametrize("text", [PROGRAM, PROGRAM[: PROGRAM.index("int main")].replace("static std", "// std")])
+def test_a_name_that_the_program_does_not_have(text: str) -> None:
+    """With the host's code, and with a name of the standard headers alone."""
+    with pytest.raises(CompileError, match=r"(?s)scales.*\bscale\b"):
+        softlab.Kernel(text, "scales")
 
 
 def test_no_file_of_the_folder_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,9 +129,11 @@ def compile_text(
     until = time.process_time() + SECONDS_OF_GUESSES
     try:
         return FileBuild(read_code, None, file, arch, options, until).program(name, ())
-    except (CompileError, ValueError) as error:
+    except ValueError as error:
+        raise CompileError(str(error), log=as_it_is.log) from None
+    except CompileError as error:
         # Without the host's code the log speaks of the kernels alone.
-        raise (error if has_host_code and isinstance(error, CompileError) else as_it_is) from None
+        raise (error if has_host_code else as_it_is) from None
 
 
 def _read_text(
