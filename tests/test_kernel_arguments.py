@@ -192,7 +192,6 @@ def as_newer_compilers_declare(source: str, name: str = "k") -> Kernel:
         ("unsigned", 4_000_000_000, 4e9),
         ("long long", -(1 << 40), -float(1 << 40)),
         ("float", np.float32(0.5), 0.5),
-        ("float", np.uint32(0x40000000), 2.0),
     ],
 )
 def test_numbers_for_parameters_without_a_type(parameter: str, value: object, wanted: float) -> None:
@@ -210,6 +209,7 @@ def test_numbers_for_parameters_without_a_type(parameter: str, value: object, wa
         ("double", 10**400, ValueError, "beyond the largest float64"),
         ("float", 1e39, ValueError, "beyond the largest float32"),
         ("int", 1 << 33, ValueError, "does not fit in 32 bits"),
+        ("float", np.uint32(0x40000000), TypeError, "is float, which takes float32, got numpy.uint32"),
         ("Wrapped", 3, TypeError, "its C type is not known. Pass numpy.int32"),
         ("Wrapped", 3.0, TypeError, "or numpy.float32"),
     ],
@@ -291,3 +291,39 @@ def test_a_scalar_for_the_driver_has_the_bits_of_the_parameter() -> None:
             scalar_for_driver(image, index, 1)
     with pytest.raises((TypeError, ValueError)):
         scalar_for_driver(image, 2, 2**32)
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "kind", "said"),
+    [
+        (
+            "long long",
+            np.int32(2),
+            TypeError,
+            "is long long, which takes int64 or uint64, got numpy.int32. Pass numpy.int64",
+        ),
+        ("float", np.float64(2), TypeError, "is float, which takes float32, got numpy.float64. Pass numpy.float32"),
+        ("float", np.int32(2), TypeError, "is float, which takes float32, got numpy.int32"),
+        ("double", np.float32(2), TypeError, "is double, which takes float64"),
+        ("char", 300, ValueError, "is char, and 300 does not fit in 8 bits"),
+        ("unsigned", 2**32, ValueError, "is unsigned int, and 4294967296 does not fit in 32 bits"),
+        ("char", "x", TypeError, "is char, got the str 'x'. Pass a number"),
+        ("int", 2j, TypeError, "is int, got the complex 2j. Pass a number"),
+        ("float2", 2.0, TypeError, r"is float2, got one number. Pass a tuple \(x, y\)"),
+        ("double4", np.float64(1), TypeError, r"Pass a tuple \(x, y, z, w\)"),
+        ("int3", np.zeros(3, np.int32), TypeError, "is int3, no pointer.* Pass a tuple of its fields"),
+    ],
+)
+def test_a_number_that_does_not_fit_is_named_with_its_type_in_c(
+    declared: str, value: object, kind: type[Exception], said: str
+) -> None:
+    kernel = Kernel(f"__global__ void k(double* y, {declared} a) {{ y[0] = sizeof(a); }}", "k")
+    with pytest.raises(kind, match=f"argument 1.*{said}"):
+        kernel.run(1, 1, (np.zeros(1), value))
+
+
+@pytest.mark.parametrize("value", [2, 256, -1, 0.5, True, np.bool_(True), np.uint8(1)])
+def test_a_number_for_a_bool_is_true_as_in_c(value: object) -> None:
+    y = np.zeros(1)
+    Kernel("__global__ void k(double* y, bool a) { y[0] = a; }", "k").run(1, 1, (y, value))
+    assert y[0] == 1

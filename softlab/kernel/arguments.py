@@ -42,6 +42,8 @@ _DTYPES["double2"] += ("complex128",)
 _ACCESSOR = re.compile(r"at::GenericPackedTensorAccessor<(.+), (\d+), [^,]*, (int|long)>")
 #: OpenCV's matrix, without and with its size.
 _MATRIX = re.compile(r"cv::cuda::PtrStep(Sz)?<(.+)>")
+#: Types with fields x, y, z, w.
+_VECTORS = frozenset(f"{name}{count}" for name in ("float", "double", "int", "uint") for count in (2, 3, 4))
 _NULL = np.uint64(0)
 
 
@@ -60,13 +62,17 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
     Pointers to ``void``, to structs and to types that are not known take any array.
 
     Raises:
-        TypeError: an array whose dtype is not that of the declared type, an array for a parameter that is no pointer,
-            None for one that is no pointer, or an array in the other byte order.
-        ValueError: a Python int beyond the largest value of a signed parameter, or a struct with other fields.
+        TypeError: another number of arguments, an array or a number whose dtype is not that of the declared type, an
+            array for a parameter that is no pointer, None for one that is no pointer, or an array in the other byte
+            order.
+        ValueError: a Python int that does not fit, or a struct with other fields.
     """
     declared = declared_types(program) or ()
-    if len(declared) != len(arguments):  # of a wrong number the emulator tells with the types that it knows
-        declared = (None,) * len(arguments)
+    if len(declared) != len(arguments):
+        if declared and all(declared):
+            listed = ", ".join(one.text for one in declared if one)
+            raise TypeError(f"the kernel takes {len(declared)} arguments ({listed}), got {len(arguments)}")
+        declared = (None,) * len(arguments)  # the emulator and the driver tell of a wrong number
     for as_struct in (_accessor, _matrix):
         arguments = [as_struct(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True))]
     for number, (argument, one) in enumerate(zip(arguments, declared, strict=True)):
@@ -147,13 +153,32 @@ def _checked(number: int, argument: Any, declared: CType | None) -> Any:
                 f"argument {number} has the dtype {dtype.str}, whose byte order is not the GPU's. Pass "
                 'x.astype(x.dtype.newbyteorder("="))'
             )
-    if declared is not None and not declared.pointers and type(argument) is int:
-        _check_integer(number, argument, declared)
+    if declared is not None and not declared.pointers and declared.element in _DTYPES:
+        _check_value(number, argument, declared)
     if declared is not None and not isinstance(argument, np.generic) and hasattr(argument, "dtype"):
         _check_array(number, argument, declared)
     if declared is not None and isinstance(argument, int | float) and not isinstance(argument, np.generic):
         return _typed(number, argument, declared)
     return argument
+
+
+def _check_value(number: int, argument: Any, declared: CType) -> None:
+    """A value for a number, or for a vector of two to four. Bytes, structs and arrays are not its business."""
+    what = f"argument {number}: the parameter is {declared.text}"
+    if type(argument) is int:
+        _check_integer(number, argument, declared)
+    single = isinstance(argument, np.generic | int | float | complex) and not isinstance(argument, np.void)
+    if declared.element in _VECTORS and single:
+        fields = "xyzw"[: int(declared.element[-1])]
+        raise TypeError(f"{what}, got one number. Pass a tuple ({', '.join(fields)})")
+    taken = _DTYPES[declared.element]
+    if isinstance(argument, np.generic) and single and argument.dtype.name not in taken:
+        raise TypeError(
+            f"{what}, which takes {' or '.join(taken)}, got numpy.{argument.dtype.name}. Pass numpy.{taken[0]}(x), or "
+            "a Python number"
+        )
+    if isinstance(argument, str | complex) and not isinstance(argument, np.generic):
+        raise TypeError(f"{what}, got the {type(argument).__name__} {argument!r}. Pass a number")
 
 
 def _check_no_struct(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> None:
@@ -171,7 +196,8 @@ def _check_no_struct(number: int, argument: Any, declared: CType | None, layouts
 def _typed(number: int, value: float, declared: CType) -> Any:
     """A Python number as a scalar of the declared type: PTX may say no more of a parameter than its size.
 
-    A number that does not fit stays as it is: the emulator and the driver refuse it with the sizes that they know.
+    Raises:
+        ValueError: it does not fit.
     """
     size = 8 if declared.pointers else _INTEGERS.get(declared.element)
     if size is not None:
@@ -181,8 +207,14 @@ def _typed(number: int, value: float, declared: CType) -> Any:
                 "declare the parameter as a float"
             )
         bits = 8 * size
-        fits = -(1 << bits - 1) <= value < 1 << bits
-        return np.dtype(f"u{size}").type(value & (1 << bits) - 1) if fits else value
+        if not -(1 << bits - 1) <= value < 1 << bits:
+            shown = value if value.bit_length() <= 128 else f"an integer of {value.bit_length()} bits"
+            raise ValueError(
+                f"argument {number}: the parameter is {declared.text}, and {shown} does not fit in {bits} bits"
+            )
+        return np.dtype(f"u{size}").type(value & (1 << bits) - 1)
+    if declared.element == "bool":
+        return np.bool_(value)
     dtype = {"float": np.float32, "double": np.float64}.get(declared.element)
     return value if dtype is None else _as_float(number, value, np.dtype(dtype), declared)
 
@@ -222,9 +254,10 @@ def _check_array(number: int, array: Any, declared: CType) -> None:
     name = array.dtype.name if numpy else str(array.dtype).removeprefix("torch.")
     if not declared.pointers:
         value = array.item() if not array.shape else "..."
+        instead = "a tuple of its fields" if declared.element in _VECTORS else f"numpy.{taken[0]}({value})"
         raise TypeError(
             f"argument {number} is an array of {name} with the shape {tuple(array.shape)}, but the parameter is "
-            f"{declared.text}, no pointer: the kernel would get an address. Pass numpy.{taken[0]}({value})"
+            f"{declared.text}, no pointer: the kernel would get an address. Pass {instead}"
         )
     if name not in taken:
         convert = f"x.astype(numpy.{taken[0]})" if numpy else f"x.to(torch.{taken[0]})"
