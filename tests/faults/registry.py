@@ -34,6 +34,8 @@ from tests.faults.course_seventh import BAD_SEVENTH
 from tests.faults.course_seventh_good import GOOD_SEVENTH
 from tests.faults.course_sixth import BAD_SIXTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
+from tests.faults.course_tenth import BAD_TENTH
+from tests.faults.course_tenth_good import GOOD_TENTH
 from tests.faults.global_case import GlobalCase
 from tests.faults.global_cases import GLOBAL_CASES
 from tests.faults.planted import PLANTED, PLANTED_OBJECTS, Planted
@@ -235,6 +237,7 @@ _SIXTH = "votes, relays, locks, scratch memory"
 _SEVENTH = "tables, heaps, guards, groups, lambdas"
 _EIGHTH = "types, intrinsics, library calls, wide tiles"
 _NINTH = "searches, fragments, tensor maps, scopes, hand-overs"
+_TENTH = "pages, experts, work lists, carved memory, fix-ups"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -255,6 +258,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, _SEVENTH, "seventh") for case in BAD_SEVENTH)
     yield from (_course(case, _EIGHTH, "eighth") for case in BAD_EIGHTH)
     yield from (_course(case, _NINTH, "ninth") for case in BAD_NINTH)
+    yield from (_course(case, _TENTH, "tenth") for case in BAD_TENTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -279,6 +283,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, _SEVENTH, "seventh") for case in GOOD_SEVENTH)
     yield from (_course(case, _EIGHTH, "eighth") for case in GOOD_EIGHTH)
     yield from (_course(case, _NINTH, "ninth") for case in GOOD_NINTH)
+    yield from (_course(case, _TENTH, "tenth") for case in GOOD_TENTH)
 
 
 @lru_cache(maxsize=1)

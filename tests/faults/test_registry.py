@@ -19,6 +19,7 @@ from tests.faults.course_others import GOOD_OTHERS
 from tests.faults.course_patterns import GOOD_PATTERNS
 from tests.faults.course_seventh_good import GOOD_SEVENTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
+from tests.faults.course_tenth_good import GOOD_TENTH
 from tests.faults.outcome import outcome
 from tests.faults.registry import Case, good_cases, planted_cases
 from tests.sampled import one_of
@@ -57,7 +58,7 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 def _patterns(cases: tuple[Case, ...]) -> list:
     later = one_of(
         8,
-        _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/")),
+        _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/")),
         lambda case: case.family,
     )
     return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
@@ -89,7 +90,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
-_LATER_SETS = GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH + GOOD_NINTH
+_LATER_SETS = GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH + GOOD_NINTH + GOOD_TENTH
 _LATER = [case for case in _LATER_SETS if case.expected]
 
 
