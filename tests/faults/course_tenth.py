@@ -126,7 +126,7 @@ BAD_TENTH = (
     _bad("stride_of_one_dimension_in_a_grid_of_two", grid=(2, 2), block=32, arguments=_floats(100, 100, 100)),
     _bad("bulk_sum_read_after_its_source_was", arguments=lambda: [floats(64), zeros(64, "f4"), zeros(64, "f4")]),
     _bad("last_of_the_active_by_its_lane", _LANE, block=32,
-         arguments=lambda: [np.where(np.arange(32) < 20, 4, 3).astype("i4") + 3 * (np.arange(32) % 3 == 0),
+         arguments=lambda: [(np.where(np.arange(32) < 20, 4, 3) + np.arange(32) % 2 * 3).astype("i4"),
                             zeros(32)]),
     _bad("rows_reduced_by_lanes_of_the_next_row", _LANE, block=32, arguments=_words(32, 32)),
     _bad("block_vote_while_a_row_is_left", _BARRIER, block=40,
