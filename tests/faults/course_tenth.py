@@ -39,6 +39,12 @@ def letters(text: str) -> np.ndarray:
     return np.frombuffer(text.encode(), "i1").copy()
 
 
+def shared_weights() -> list:
+    """Weights, steps, the same weights again, and an array of zeros."""
+    weights = floats(64)
+    return [weights, floats(64) + 1, weights, zeros(64, "f4")]
+
+
 BAD_TENTH = (
     _bad("entry_of_the_page_after_the_last", _BOUNDS, grid=3, block=8,
          arguments=lambda: [words(5, 9, 16), np.arange(12, dtype="i4")[::-1].copy(), floats(384), zeros(24, "f4")]),
@@ -131,4 +137,32 @@ BAD_TENTH = (
     _bad("rows_reduced_by_lanes_of_the_next_row", _LANE, block=32, arguments=_words(32, 32)),
     _bad("block_vote_while_a_row_is_left", _BARRIER, block=40,
          arguments=lambda: [integers(40, 5), integers(160), zeros(40)]),
+    _bad("producer_waits_for_what_it_fills", arguments=_floats(256, 32, 8)),
+    _bad("first_lane_releases_what_its_warp_still_reads", arguments=_floats(128, 32, 4)),
+    _bad("result_put_where_a_copy_is_still_to_come", arguments=_floats(192, 64, 3)),
+    _bad("leaders_of_a_label_in_two_warps", arguments=lambda: [integers(64), integers(64, 50), zeros(4)]),
+    _bad("window_longer_than_the_sequence", _BOUNDS, block=3,
+         arguments=lambda: [words(0, 9, 11, 17), floats(51), zeros(3, "f4"), 3]),
+    _bad("arrival_by_one_lane_of_the_warp", _BARRIER, arguments=_words(64, 64)),
+    _bad("group_of_a_key_after_some_have_left", _LANE, block=32,
+         arguments=lambda: [integers(32)[::-1].copy(), integers(32), zeros(32)]),
+    _bad("last_stage_expects_a_whole_tile", _LOOP, hangs=True, block=32, arguments=_floats(80, 32, 80)),
+    _bad("parity_from_the_number_of_the_tile", grid=3, block=32, arguments=_floats(224, 224, 7)),
+    _bad("flags_of_the_first_round_still_set", grid=2, block=32, arguments=_words(128, 64, 1, 64)),
+    _bad("lanes_read_before_the_first_has_waited", grid=2, block=32, arguments=_words(32, 32, 1, 32)),
+    _bad("matrices_of_a_ragged_tile", _UNSET_SHARED, block=32,
+         arguments=lambda: [integers(48, 1 << 20, np.uint32), zeros(32, "u4"), 12]),
+    _bad("queue_of_the_block_reset_while_warps_pop", block=96, arguments=_words(224, 7, then=(7,))),
+    _bad("bits_of_the_next_level_tested_while_they_are_set", grid=2, block=40,
+         arguments=lambda: [integers(80, 32), integers(80, 31), np.full(1, 0x5555_5555, "u4"), zeros(1, "u4")]),
+    _bad("weights_changed_under_a_name_that_promises_not_to", arguments=shared_weights),
+    _bad("heads_read_while_the_first_lane_advances", block=32,
+         arguments=lambda: [np.sort(integers(32).reshape(4, 8)).reshape(-1), zeros(6), 6]),
+    _bad("matrix_stored_and_read_by_another_lane_at_once", block=32,
+         arguments=lambda: [integers(32, 1 << 20, np.uint32), zeros(32, "u4")]),
+    _bad("row_pointer_of_a_row_that_its_owner_builds", grid=2, block=20,
+         arguments=lambda: [integers(36, 4), zeros(36), zeros(144), 36]),
+    _bad("accumulator_of_the_tile_kept_for_the_next", _UNSET, block=32,
+         arguments=lambda: [floats(128), words(2, 4, 1, 3), zeros(32, "f4"), 4]),
+    _bad("total_of_a_column_kept_by_the_first_row_alone", block=(16, 8), arguments=_words(128, 16)),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.faults.course_case import CourseCase, floats, integers, zeros
-from tests.faults.course_tenth import letters, words
+from tests.faults.course_tenth import letters, shared_weights, words
 
 
 def _good(kernel: str, **fields: Any) -> CourseCase:
@@ -217,6 +217,20 @@ def _fixed_up(a: list) -> dict[int, Any]:
     return {1: a[0].reshape(3, 5, 32).sum(axis=1)}
 
 
+def _groups(a: list) -> dict[int, Any]:
+    stay, keys = a[1] > 30, a[0] % 3
+    return {2: [a[1][stay & (keys == key)].sum() if here else -1 for key, here in zip(keys, stay, strict=True)]}
+
+
+def _next_level(a: list) -> dict[int, Any]:
+    return {3: [sum({1 << int(v) for u, v in zip(a[0], a[1], strict=True) if u % 2 == 0 and v % 2})]}
+
+
+def _changed(a: list) -> dict[int, Any]:
+    changed = a[0] - np.float32(0.1) * a[1]
+    return {3: changed[::-1] + changed[np.arange(64) ^ 1]}
+
+
 GOOD_TENTH = (
     _good("pages_of_a_sequence_rounded_up", grid=3, block=8, expected=_pages,
           arguments=lambda: [words(5, 9, 16), np.arange(12, dtype="i4")[::-1].copy(), floats(384), zeros(24, "f4")]),
@@ -348,4 +362,39 @@ GOOD_TENTH = (
           expected=lambda a: {3: 5 * (a[0][31::-1] + a[0][:31:-1])}),
     _good("conv_row_with_both_edges_tested", block=32, arguments=lambda: [floats(63), floats(3), zeros(32, "f4"), 63],
           expected=_stride_two),
+    _good("producer_waits_for_what_was_emptied", arguments=_floats(128, 32, 4), expected=_weighted_tiles),
+    _good("result_put_where_the_last_copy_has_come", arguments=_floats(192, 64, 3),
+          expected=lambda a: {1: 2 * a[0].reshape(3, 64).sum(axis=0)}),
+    _good("leaders_of_a_label_add_by_atomics", arguments=lambda: [integers(64), integers(64, 50), zeros(4)],
+          expected=lambda a: {2: np.bincount(a[0] % 4, weights=a[1], minlength=4)}),
+    _good("window_tested_with_a_sum", block=3, arguments=lambda: [words(0, 9, 11, 17), floats(17), zeros(3, "f4"), 3],
+          expected=lambda a: {2: np.maximum([a[1][:9].max(), 0, a[1][11:].max()], 0)}),
+    _good("arrival_by_all_lanes_behind_a_branch", arguments=_words(64, 64),
+          expected=lambda a: {1: np.append((a[0][:32] * (2 * (np.arange(32) % 2) - 1))[::-1], a[0][32:])}),
+    _good("group_of_a_key_among_those_that_stay", block=32, expected=_groups,
+          arguments=lambda: [integers(32)[::-1].copy(), integers(32), zeros(32)]),
+    _good("last_stage_expects_what_comes", block=32, arguments=_floats(80, 32, 80),
+          expected=lambda a: {1: np.append(a[0], zeros(16)).reshape(3, 32).sum(axis=0)}),
+    _good("parity_from_the_turn_of_the_block", grid=3, block=32, arguments=_floats(224, 224, 7),
+          expected=lambda a: {1: a[0].reshape(7, 32)[:, ::-1]}),
+    _good("flag_that_counts_the_rounds", grid=2, block=32, arguments=_words(128, 64, 1, 64),
+          expected=lambda a: {3: 3 * (a[0].reshape(2, 2, 32)[:, 0] + a[0].reshape(2, 2, 32)[:, 1, ::-1])}),
+    _good("first_lane_waits_and_then_its_warp_meets", grid=2, block=32, arguments=_words(32, 32, 1, 32),
+          expected=lambda a: {3: 3 * a[0][::-1]}),
+    _good("matrices_of_a_tile_filled_up_with_zeros", block=32,
+          arguments=lambda: [integers(48, 1 << 20, np.uint32), zeros(32, "u4"), 12],
+          expected=lambda a: {1: a[0][:32] + np.append(a[0][32:], zeros(16, "u4"))}),
+    _good("queue_of_the_block_reset_between_barriers", block=96, arguments=_words(224, 7, then=(7,)),
+          expected=lambda a: {1: 2 * a[0].reshape(7, 32).sum(axis=1) + 32}),
+    _good("bits_of_this_level_tested_while_the_next_are_set", grid=2, block=40, expected=_next_level,
+          arguments=lambda: [integers(80, 32), integers(80, 31), np.full(1, 0x5555_5555, "u4"), zeros(1, "u4")]),
+    _good("weights_changed_under_two_plain_names", arguments=shared_weights, expected=_changed),
+    _good("heads_read_between_two_warp_barriers", block=32,
+          arguments=lambda: [np.sort(integers(32).reshape(4, 8)).reshape(-1), zeros(6), 6],
+          expected=lambda a: {1: np.sort(a[0])[:6]}),
+    _good("matrix_stored_and_read_behind_a_warp_barrier", block=32,
+          arguments=lambda: [integers(32, 1 << 20, np.uint32), zeros(32, "u4")],
+          expected=lambda a: {1: a[0].reshape(8, 4).T}),
+    _good("total_of_a_column_behind_a_barrier", block=(16, 8), arguments=_words(128, 16),
+          expected=lambda a: {1: a[0].reshape(8, 16).sum(axis=0)}),
 )  # fmt: skip

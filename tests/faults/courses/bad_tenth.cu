@@ -803,3 +803,322 @@ extern "C" __global__ void block_vote_while_a_row_is_left(const int* lengths, co
   __syncthreads();  // BUG
   y[row] = sum;
 }
+
+// == producer_waits_for_what_it_fills
+extern "C" __global__ void producer_waits_for_what_it_fills(const float* x, float* y, int tiles) {
+  __shared__ alignas(128) float stage[2][32];
+  __shared__ unsigned long long full[2];
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (threadIdx.x < 2) MBAR_INIT(&full[threadIdx.x], 1);
+  __syncthreads();
+  float sum = 0;
+  if (warp == 1) {
+    for (int k = 0; k < tiles && lane == 0; ++k) {
+      int s = k % 2;
+      if (k >= 2) MBAR_WAIT(&full[s], (k / 2 - 1) % 2);
+      MBAR_EXPECT(&full[s], 128);
+      BULK_LOAD(stage[s], x + k * 32, 128, &full[s]);  // BUG
+    }
+  } else {
+    for (int k = 0; k < tiles; ++k) {
+      MBAR_WAIT(&full[k % 2], k / 2 % 2);
+      sum += stage[k % 2][31 - lane];  // BUG
+    }
+    y[lane] = sum;
+  }
+}
+
+// == first_lane_releases_what_its_warp_still_reads
+extern "C" __global__ void first_lane_releases_what_its_warp_still_reads(const float* x, float* y, int tiles) {
+  __shared__ float stage[32];
+  __shared__ unsigned long long full, empty;
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (threadIdx.x == 0) {
+    MBAR_INIT(&full, 32);
+    MBAR_INIT(&empty, 1);
+  }
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < tiles; ++k) {
+    if (warp == 1) {
+      MBAR_WAIT(&empty, k % 2 ^ 1);
+      stage[lane] = x[k * 32 + lane];  // BUG
+      MBAR_ARRIVE(&full);
+    } else {
+      MBAR_WAIT(&full, k % 2);
+      sum += stage[31 - lane];  // BUG
+      if (lane == 0) MBAR_ARRIVE(&empty);
+    }
+  }
+  if (warp == 0) y[lane] = sum;
+}
+
+// == result_put_where_a_copy_is_still_to_come
+#define COPY_WORD(to, from) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(SMEM(to)), "l"(from) : "memory")
+extern "C" __global__ void result_put_where_a_copy_is_still_to_come(const float* x, float* y, int tiles) {
+  __shared__ float stage[2][64];
+  int t = threadIdx.x;
+  float sum = 0;
+  COPY_WORD(&stage[0][t], x + t);  // BUG
+  asm volatile("cp.async.commit_group;" ::: "memory");
+  for (int k = 0; k < tiles; ++k) {
+    int next = min(k + 1, tiles - 1);
+    COPY_WORD(&stage[(k + 1) % 2][t], x + next * 64 + t);  // BUG
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    __syncthreads();
+    sum += stage[k % 2][63 - t];
+    __syncthreads();
+  }
+  float* result = stage[tiles % 2];
+  result[63 - t] = sum;  // BUG
+  __syncthreads();
+  y[t] = 2 * result[t];  // BUG
+}
+
+// == leaders_of_a_label_in_two_warps
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void leaders_of_a_label_in_two_warps(const int* labels, const int* x, int* y) {
+  __shared__ int sums[4];
+  int t = threadIdx.x, label = labels[t] % 4;
+  if (t < 4) sums[t] = 0;
+  __syncthreads();
+  auto group = cg::labeled_partition(cg::tiled_partition<32>(cg::this_thread_block()), label);
+  int sum = cg::reduce(group, x[t], cg::plus<int>());
+  if (group.thread_rank() == 0) sums[label] += sum;  // BUG
+  __syncthreads();
+  if (t < 4) y[t] = sums[t];
+}
+
+// == window_longer_than_the_sequence
+extern "C" __global__ void window_longer_than_the_sequence(const int* starts, const float* tokens, float* y,
+                                                           unsigned window) {
+  unsigned begin = starts[threadIdx.x], length = starts[threadIdx.x + 1] - begin;
+  float most = 0;
+  for (unsigned i = 0; i <= length - window; i += window)
+    for (unsigned k = 0; k < window; ++k) most = fmaxf(most, tokens[begin + i + k]);  // BUG
+  y[threadIdx.x] = most;
+}
+
+// == arrival_by_one_lane_of_the_warp
+extern "C" __global__ void arrival_by_one_lane_of_the_warp(const int* x, int* y) {
+  __shared__ int s[32];
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (warp == 0) {
+    s[lane] = x[lane];
+    __syncwarp();
+    if (lane == 0) BAR_ARRIVE(1, 64);  // BUG
+    else y[32 + lane] = x[32 + lane];
+  } else {
+    BAR_SYNC(1, 64);  // BUG
+    y[lane] = s[31 - lane];
+  }
+}
+
+// == group_of_a_key_after_some_have_left
+extern "C" __global__ void group_of_a_key_after_some_have_left(const int* keys, const int* x, int* y) {
+  int lane = threadIdx.x, v = x[lane];
+  unsigned group = __match_any_sync(FULL, keys[lane] % 3);
+  y[lane] = -1;
+  if (v > 30) y[lane] = __reduce_add_sync(group, v);  // BUG
+  y[lane] += __popc(__ballot_sync(FULL, v > 60));
+}
+
+// == last_stage_expects_a_whole_tile
+extern "C" __global__ void last_stage_expects_a_whole_tile(const float* x, float* y, int n) {
+  __shared__ alignas(128) float stage[2][32];
+  __shared__ unsigned long long full[2];
+  int lane = threadIdx.x, tiles = (n + 31) / 32;
+  if (lane < 2) MBAR_INIT(&full[lane], 1);
+  __syncwarp();
+  float sum = 0;
+  for (int k = 0; k < tiles; ++k) {
+    int s = k % 2, rest = min(32, n - k * 32);
+    if (lane == 0) {
+      MBAR_EXPECT(&full[s], 128);
+      BULK_LOAD(stage[s], x + k * 32, rest * 4, &full[s]);
+    }
+    __syncwarp();
+    MBAR_WAIT(&full[s], k / 2 % 2);  // BUG
+    if (lane < rest) sum += stage[s][lane];
+    __syncwarp();
+  }
+  y[lane] = sum;
+}
+
+// == parity_from_the_number_of_the_tile
+extern "C" __global__ void parity_from_the_number_of_the_tile(const float* x, float* y, int tiles) {
+  __shared__ alignas(128) float stage[2][32];
+  __shared__ unsigned long long full[2];
+  int t = threadIdx.x;
+  if (t < 2) MBAR_INIT(&full[t], 1);
+  __syncthreads();
+  for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    int s = tile % 2;
+    if (t == 0) {
+      MBAR_EXPECT(&full[s], 128);
+      BULK_LOAD(stage[s], x + tile * 32, 128, &full[s]);  // BUG
+    }
+    MBAR_WAIT(&full[s], tile / 2 % 2);
+    y[tile * 32 + t] = stage[s][31 - t];  // BUG
+    __syncthreads();
+  }
+}
+
+// == flags_of_the_first_round_still_set
+extern "C" __global__ void flags_of_the_first_round_still_set(const int* x, int* parts, int* flag, int* y) {
+  int t = threadIdx.x;
+  for (int round = 0; round < 2; ++round) {
+    int v = 3 * x[(round * 2 + blockIdx.x) * 32 + t];
+    if (blockIdx.x == 1) {
+      parts[round * 32 + t] = v;  // BUG
+      __syncthreads();
+      if (t == 0) {
+        __threadfence();
+        atomicExch(flag, 1);
+      }
+    } else {
+      if (t == 0) {
+        while (atomicAdd(flag, 0) == 0) {}
+        __threadfence();
+      }
+      __syncthreads();
+      y[round * 32 + t] = v + parts[round * 32 + 31 - t];  // BUG
+    }
+  }
+}
+
+// == lanes_read_before_the_first_has_waited
+extern "C" __global__ void lanes_read_before_the_first_has_waited(const int* x, int* data, int* flag, int* y) {
+  int t = threadIdx.x;
+  if (blockIdx.x == 1) {
+    data[t] = 3 * x[t];  // BUG
+    __syncthreads();
+    if (t == 0) {
+      __threadfence();
+      atomicExch(flag, 1);
+    }
+    return;
+  }
+  int v;
+  if (t == 0) {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+    v = data[0];
+  } else {
+    v = data[t];  // BUG
+  }
+  y[t] = v;
+}
+
+// == matrices_of_a_ragged_tile
+extern "C" __global__ void matrices_of_a_ragged_tile(const unsigned* x, unsigned* y, int rows) {
+  __shared__ alignas(16) unsigned tile[16][4];
+  int lane = threadIdx.x;
+  for (int i = lane; i < rows * 4; i += 32) tile[i / 4][i % 4] = x[i];
+  __syncwarp();
+  unsigned r[2], at = SMEM(&tile[lane % 16][0]);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"  // BUG
+               : "=r"(r[0]), "=r"(r[1]) : "r"(at) : "memory");  // BUG
+  y[lane] = r[0] + r[1];
+}
+
+// == queue_of_the_block_reset_while_warps_pop
+extern "C" __global__ void queue_of_the_block_reset_while_warps_pop(const int* x, int* y, int rows) {
+  __shared__ int next;
+  int lane = threadIdx.x % 32;
+  if (threadIdx.x == 0) next = 0;
+  __syncthreads();
+  for (int phase = 0; phase < 2; ++phase) {
+    for (;;) {
+      int row = lane == 0 ? atomicAdd(&next, 1) : 0;  // BUG
+      row = __shfl_sync(FULL, row, 0);
+      if (row >= rows) break;
+      atomicAdd(&y[row], x[row * 32 + lane] + phase);
+    }
+    if (threadIdx.x == 0) next = 0;  // BUG
+    __syncthreads();
+  }
+}
+
+// == bits_of_the_next_level_tested_while_they_are_set
+extern "C" __global__ void bits_of_the_next_level_tested_while_they_are_set(const int* from, const int* to,
+                                                                           unsigned* level, unsigned* next) {
+  int edge = blockIdx.x * blockDim.x + threadIdx.x, u = from[edge], v = to[edge];
+  if (level[u / 32] >> u % 32 & 1)
+    if (!(next[v / 32] >> v % 32 & 1)) atomicOr(&next[v / 32], 1u << v % 32);  // BUG
+}
+
+// == weights_changed_under_a_name_that_promises_not_to
+extern "C" __global__ void weights_changed_under_a_name_that_promises_not_to(const float* __restrict__ weights,
+                                                                            const float* __restrict__ steps,
+                                                                            float* __restrict__ changed, float* y) {
+  int t = threadIdx.x;
+  changed[t] = weights[t] - 0.1f * steps[t];  // BUG
+  __syncthreads();
+  y[t] = weights[63 - t] + weights[t ^ 1];  // BUG
+}
+
+// == heads_read_while_the_first_lane_advances
+extern "C" __global__ void heads_read_while_the_first_lane_advances(const int* lists, int* y, int n) {
+  __shared__ int heads[4];
+  int lane = threadIdx.x;
+  if (lane < 4) heads[lane] = 0;
+  __syncwarp();
+  for (int k = 0; k < n; ++k) {
+    int list = lane % 4, v = lists[list * 8 + heads[list]];  // BUG
+    int least = __reduce_min_sync(FULL, v * 4 + list);
+    if (lane == 0) {
+      y[k] = least / 4;
+      heads[least % 4] += 1;  // BUG
+    }
+  }
+}
+
+// == matrix_stored_and_read_by_another_lane_at_once
+extern "C" __global__ void matrix_stored_and_read_by_another_lane_at_once(const unsigned* x, unsigned* y) {
+  __shared__ alignas(16) unsigned tile[8][4];
+  int lane = threadIdx.x;
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};"  // BUG
+               ::"r"(SMEM(&tile[lane % 8][0])), "r"(x[lane]) : "memory");  // BUG
+  y[lane] = tile[lane % 8][lane / 8];  // BUG
+}
+
+// == row_pointer_of_a_row_that_its_owner_builds
+extern "C" __global__ void row_pointer_of_a_row_that_its_owner_builds(const int* lengths, int* starts, int* filled,
+                                                                      int rows) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  int begin = 0;
+  for (int r = 0; r < row; ++r) begin += lengths[r];
+  starts[row] = begin;  // BUG
+  __syncthreads();
+  int end = row + 1 < rows ? starts[row + 1] : begin + lengths[row];  // BUG
+  for (int i = begin; i < end; ++i) filled[i] = row;
+}
+
+// == accumulator_of_the_tile_kept_for_the_next
+extern "C" __global__ void accumulator_of_the_tile_kept_for_the_next(const float* x, const int* kinds, float* y,
+                                                                    int tiles) {
+  float sums[2];
+#pragma unroll 1
+  for (int k = 0; k < tiles; ++k) {
+    int kind = kinds[k] % 2;
+    if (k == 0) sums[kind] = 0;
+    sums[kind] += x[k * 32 + threadIdx.x];  // BUG
+  }
+  y[threadIdx.x] = sums[0] - sums[1];  // BUG
+}
+
+// == total_of_a_column_kept_by_the_first_row_alone
+extern "C" __global__ void total_of_a_column_kept_by_the_first_row_alone(const int* x, int* y) {
+  __shared__ int totals[16];
+  int c = threadIdx.x, r = threadIdx.y;
+  if (r == 0) totals[c] = 0;  // BUG
+  atomicAdd(&totals[c], x[r * 16 + c]);  // BUG
+  __syncthreads();
+  if (r == 0) y[c] = totals[c];
+}

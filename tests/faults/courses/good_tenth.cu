@@ -971,3 +971,279 @@ extern "C" __global__ void conv_row_with_both_edges_tested(const float* x, const
   }
   y[i] = sum;
 }
+
+// == producer_waits_for_what_was_emptied
+extern "C" __global__ void producer_waits_for_what_was_emptied(const float* x, float* y, int tiles) {
+  __shared__ alignas(128) float stage[2][32];
+  __shared__ unsigned long long full[2], empty[2];
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (threadIdx.x < 2) {
+    MBAR_INIT(&full[threadIdx.x], 1);
+    MBAR_INIT(&empty[threadIdx.x], 1);
+  }
+  __syncthreads();
+  float sum = 0;
+  if (warp == 1) {
+    for (int k = 0; k < tiles && lane == 0; ++k) {
+      int s = k % 2;
+      if (k >= 2) MBAR_WAIT(&empty[s], (k / 2 - 1) % 2);
+      MBAR_EXPECT(&full[s], 128);
+      BULK_LOAD(stage[s], x + k * 32, 128, &full[s]);
+    }
+  } else {
+    for (int k = 0; k < tiles; ++k) {
+      MBAR_WAIT(&full[k % 2], k / 2 % 2);
+      sum += (k + 1) * stage[k % 2][31 - lane];
+      __syncwarp();
+      if (lane == 0) MBAR_ARRIVE(&empty[k % 2]);
+    }
+    y[lane] = sum;
+  }
+}
+
+// == result_put_where_the_last_copy_has_come
+#define COPY_WORD(to, from) \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(SMEM(to)), "l"(from) : "memory")
+extern "C" __global__ void result_put_where_the_last_copy_has_come(const float* x, float* y, int tiles) {
+  __shared__ float stage[2][64];
+  int t = threadIdx.x;
+  float sum = 0;
+  COPY_WORD(&stage[0][t], x + t);
+  asm volatile("cp.async.commit_group;" ::: "memory");
+  for (int k = 0; k < tiles; ++k) {
+    int next = min(k + 1, tiles - 1);
+    COPY_WORD(&stage[(k + 1) % 2][t], x + next * 64 + t);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+    __syncthreads();
+    sum += stage[k % 2][63 - t];
+    __syncthreads();
+  }
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  __syncthreads();
+  float* result = stage[tiles % 2];
+  result[63 - t] = sum;
+  __syncthreads();
+  y[t] = 2 * result[t];
+}
+
+// == leaders_of_a_label_add_by_atomics
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void leaders_of_a_label_add_by_atomics(const int* labels, const int* x, int* y) {
+  __shared__ int sums[4];
+  int t = threadIdx.x, label = labels[t] % 4;
+  if (t < 4) sums[t] = 0;
+  __syncthreads();
+  auto group = cg::labeled_partition(cg::tiled_partition<32>(cg::this_thread_block()), label);
+  int sum = cg::reduce(group, x[t], cg::plus<int>());
+  if (group.thread_rank() == 0) atomicAdd(&sums[label], sum);
+  __syncthreads();
+  if (t < 4) y[t] = sums[t];
+}
+
+// == window_tested_with_a_sum
+extern "C" __global__ void window_tested_with_a_sum(const int* starts, const float* tokens, float* y,
+                                                    unsigned window) {
+  unsigned begin = starts[threadIdx.x], length = starts[threadIdx.x + 1] - begin;
+  float most = 0;
+  for (unsigned i = 0; i + window <= length; i += window)
+    for (unsigned k = 0; k < window; ++k) most = fmaxf(most, tokens[begin + i + k]);
+  y[threadIdx.x] = most;
+}
+
+// == arrival_by_all_lanes_behind_a_branch
+extern "C" __global__ void arrival_by_all_lanes_behind_a_branch(const int* x, int* y) {
+  __shared__ int s[32];
+  int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (warp == 0) {
+    if (lane % 2) s[lane] = x[lane];
+    else s[lane] = -x[lane];
+    __syncwarp();
+    BAR_ARRIVE(1, 64);
+    y[32 + lane] = x[32 + lane];
+  } else {
+    BAR_SYNC(1, 64);
+    y[lane] = s[31 - lane];
+  }
+}
+
+// == group_of_a_key_among_those_that_stay
+extern "C" __global__ void group_of_a_key_among_those_that_stay(const int* keys, const int* x, int* y) {
+  int lane = threadIdx.x, v = x[lane];
+  unsigned stay = __ballot_sync(FULL, v > 30);
+  y[lane] = -1;
+  if (v > 30) {
+    unsigned group = __match_any_sync(stay, keys[lane] % 3);
+    y[lane] = __reduce_add_sync(group, v);
+  }
+}
+
+// == last_stage_expects_what_comes
+extern "C" __global__ void last_stage_expects_what_comes(const float* x, float* y, int n) {
+  __shared__ alignas(128) float stage[2][32];
+  __shared__ unsigned long long full[2];
+  int lane = threadIdx.x, tiles = (n + 31) / 32;
+  if (lane < 2) MBAR_INIT(&full[lane], 1);
+  __syncwarp();
+  float sum = 0;
+  for (int k = 0; k < tiles; ++k) {
+    int s = k % 2, rest = min(32, n - k * 32);
+    if (lane == 0) {
+      MBAR_EXPECT(&full[s], rest * 4);
+      BULK_LOAD(stage[s], x + k * 32, rest * 4, &full[s]);
+    }
+    __syncwarp();
+    MBAR_WAIT(&full[s], k / 2 % 2);
+    if (lane < rest) sum += stage[s][lane];
+    __syncwarp();
+  }
+  y[lane] = sum;
+}
+
+// == parity_from_the_turn_of_the_block
+extern "C" __global__ void parity_from_the_turn_of_the_block(const float* x, float* y, int tiles) {
+  __shared__ alignas(128) float stage[2][32];
+  __shared__ unsigned long long full[2];
+  int t = threadIdx.x;
+  if (t < 2) MBAR_INIT(&full[t], 1);
+  __syncthreads();
+  for (int tile = blockIdx.x, turn = 0; tile < tiles; tile += gridDim.x, ++turn) {
+    int s = turn % 2;
+    if (t == 0) {
+      MBAR_EXPECT(&full[s], 128);
+      BULK_LOAD(stage[s], x + tile * 32, 128, &full[s]);
+    }
+    MBAR_WAIT(&full[s], turn / 2 % 2);
+    y[tile * 32 + t] = stage[s][31 - t];
+    __syncthreads();
+  }
+}
+
+// == flag_that_counts_the_rounds
+extern "C" __global__ void flag_that_counts_the_rounds(const int* x, int* parts, int* flag, int* y) {
+  int t = threadIdx.x;
+  for (int round = 0; round < 2; ++round) {
+    int v = 3 * x[(round * 2 + blockIdx.x) * 32 + t];
+    if (blockIdx.x == 1) {
+      parts[round * 32 + t] = v;
+      __syncthreads();
+      if (t == 0) {
+        __threadfence();
+        atomicExch(flag, round + 1);
+      }
+    } else {
+      if (t == 0) {
+        while (atomicAdd(flag, 0) <= round) {}
+        __threadfence();
+      }
+      __syncthreads();
+      y[round * 32 + t] = v + parts[round * 32 + 31 - t];
+    }
+  }
+}
+
+// == first_lane_waits_and_then_its_warp_meets
+extern "C" __global__ void first_lane_waits_and_then_its_warp_meets(const int* x, int* data, int* flag, int* y) {
+  int t = threadIdx.x;
+  if (blockIdx.x == 1) {
+    data[t] = 3 * x[t];
+    __syncwarp();
+    if (t == 0) {
+      __threadfence();
+      atomicExch(flag, 1);
+    }
+    return;
+  }
+  if (t == 0) {
+    while (atomicAdd(flag, 0) == 0) {}
+    __threadfence();
+  }
+  __syncwarp();
+  y[t] = data[31 - t];
+}
+
+// == matrices_of_a_tile_filled_up_with_zeros
+extern "C" __global__ void matrices_of_a_tile_filled_up_with_zeros(const unsigned* x, unsigned* y, int rows) {
+  __shared__ alignas(16) unsigned tile[16][4];
+  int lane = threadIdx.x;
+  for (int i = lane; i < 64; i += 32) tile[i / 4][i % 4] = i / 4 < rows ? x[i] : 0;
+  __syncwarp();
+  unsigned r[2], at = SMEM(&tile[lane % 16][0]);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+               : "=r"(r[0]), "=r"(r[1]) : "r"(at) : "memory");
+  y[lane] = r[0] + r[1];
+}
+
+// == queue_of_the_block_reset_between_barriers
+extern "C" __global__ void queue_of_the_block_reset_between_barriers(const int* x, int* y, int rows) {
+  __shared__ int next;
+  int lane = threadIdx.x % 32;
+  for (int phase = 0; phase < 2; ++phase) {
+    __syncthreads();
+    if (threadIdx.x == 0) next = 0;
+    __syncthreads();
+    for (;;) {
+      int row = lane == 0 ? atomicAdd(&next, 1) : 0;
+      row = __shfl_sync(FULL, row, 0);
+      if (row >= rows) break;
+      atomicAdd(&y[row], x[row * 32 + lane] + phase);
+    }
+  }
+}
+
+// == bits_of_this_level_tested_while_the_next_are_set
+extern "C" __global__ void bits_of_this_level_tested_while_the_next_are_set(const int* from, const int* to,
+                                                                           unsigned* level, unsigned* next) {
+  int edge = blockIdx.x * blockDim.x + threadIdx.x, u = from[edge], v = to[edge];
+  if (level[u / 32] >> u % 32 & ~(level[v / 32] >> v % 32) & 1) atomicOr(&next[v / 32], 1u << v % 32);
+}
+
+// == weights_changed_under_two_plain_names
+extern "C" __global__ void weights_changed_under_two_plain_names(const float* weights, const float* steps,
+                                                                 float* changed, float* y) {
+  int t = threadIdx.x;
+  changed[t] = weights[t] - 0.1f * steps[t];
+  __syncthreads();
+  y[t] = weights[63 - t] + weights[t ^ 1];
+}
+
+// == heads_read_between_two_warp_barriers
+extern "C" __global__ void heads_read_between_two_warp_barriers(const int* lists, int* y, int n) {
+  __shared__ int heads[4];
+  int lane = threadIdx.x;
+  if (lane < 4) heads[lane] = 0;
+  __syncwarp();
+  for (int k = 0; k < n; ++k) {
+    int list = lane % 4, v = lists[list * 8 + heads[list]];
+    int least = __reduce_min_sync(FULL, v * 4 + list);
+    __syncwarp();
+    if (lane == 0) {
+      y[k] = least / 4;
+      heads[least % 4] += 1;
+    }
+    __syncwarp();
+  }
+}
+
+// == matrix_stored_and_read_behind_a_warp_barrier
+extern "C" __global__ void matrix_stored_and_read_behind_a_warp_barrier(const unsigned* x, unsigned* y) {
+  __shared__ alignas(16) unsigned tile[8][4];
+  int lane = threadIdx.x;
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};"
+               ::"r"(SMEM(&tile[lane % 8][0])), "r"(x[lane]) : "memory");
+  __syncwarp();
+  y[lane] = tile[lane % 8][lane / 8];
+}
+
+// == total_of_a_column_behind_a_barrier
+extern "C" __global__ void total_of_a_column_behind_a_barrier(const int* x, int* y) {
+  __shared__ int totals[16];
+  int c = threadIdx.x, r = threadIdx.y;
+  if (r == 7) totals[c] = 0;
+  __syncthreads();
+  atomicAdd(&totals[c], x[r * 16 + c]);
+  __syncthreads();
+  if (r == 3) y[c] = totals[c];
+}
