@@ -912,6 +912,8 @@ extern "C" __global__ void arrival_by_one_lane_of_the_warp(const int* x, int* y)
     __syncwarp();
     if (lane == 0) BAR_ARRIVE(1, 64);  // BUG
     else y[32 + lane] = x[32 + lane];
+    __syncwarp();
+    y[32 + lane] += s[lane];
   } else {
     BAR_SYNC(1, 64);  // BUG
     y[lane] = s[31 - lane];
@@ -1003,15 +1005,11 @@ extern "C" __global__ void lanes_read_before_the_first_has_waited(const int* x, 
     }
     return;
   }
-  int v;
   if (t == 0) {
     while (atomicAdd(flag, 0) == 0) {}
     __threadfence();
-    v = data[0];
-  } else {
-    v = data[t];  // BUG
   }
-  y[t] = v;
+  y[t] = data[31 - t];  // BUG
 }
 
 // == matrices_of_a_ragged_tile
