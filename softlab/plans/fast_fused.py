@@ -289,9 +289,9 @@ def _warp(request: PlanRequest, log: StepLog, row: _FusedRow) -> Choice:
     lanes = ((_of_lanes(request, row, w, packs), Cut(1, w, packs)) for w, packs in reversed(shapes))
     chosen = _best(row, lanes) if row.keeps else flight.best(lanes)
     assert chosen
-    width, packs = chosen.block_size, chosen.packs
-    rule = "the most with enough bytes in flight on an SM, else those that bring the most"
-    log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs)
+    width, packs = flight.widest_of_few(request.device, request.rows, (chosen.block_size, chosen.packs), shapes)
+    rule = "the most with enough bytes in flight on an SM, else those that bring the most; of few rows more lanes"
+    log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs, rows=request.rows)
     log.note("How many packs does a lane hold?", packs, "as few as hold the row")
     shape = WarpShape(row.pack_size, packs * row.pack_size, width, 1, row.unaligned or packs * width != row.packs)
     blocks = grid_of(request, log, -(-request.rows // (WARP_BLOCK // width)), "one group of lanes per row")

@@ -18,6 +18,7 @@ from softlab.hardware import occupancies
 from softlab.hardware.devices import Device
 from softlab.plans.fast_cuts import clusters_of
 from softlab.plans.fast_limits import WARP_BLOCK, Cut
+from softlab.plans.instantiations import WARP_SIZE
 
 #: Bytes per SM at which x is 1: Little's law with the speed of a copy and the latency of a busy memory.
 NEEDED_BYTES = 40 * 1024
@@ -27,6 +28,8 @@ NEEDED_BYTES_OF_WARPS = 28 * 1024
 NEEDED_PER_DOUBLING = 0.15
 #: Part of a block that is not in flight, as blocks compute and write: rows of one input, of two.
 IDLE_BLOCKS = {1: 0.25, 2: 0.75}
+#: Schedulers of an SM, and the warps that keep one busy: an instruction waits four cycles for the one before it.
+SCHEDULERS, BUSY_WARPS = 4, 4
 #: Unaligned rows of 16-bit elements: the most warps that share a row, per pack of a thread. Beyond that the exchange
 #: takes longer than the packs, whatever is in flight (H200, float16 x 16 715: 10.7 warps per pack 0.84, 3.2 0.97).
 WARPS_PER_PACK = 4
@@ -142,6 +145,23 @@ def of_warps(
 @lru_cache(maxsize=1024)
 def _blocks_per_sm(device: Device, threads: int, registers: int) -> int:
     return occupancies.occupancy(device, threads=threads, registers=registers).blocks_per_sm
+
+
+def widest_of_few(
+    device: Device, rows: int, chosen: tuple[int, int], shapes: Iterable[tuple[int, int]]
+) -> tuple[int, int]:
+    """The chosen lanes and packs of a group; of few rows the widest group of ``shapes`` whose lanes all have a pack.
+
+    Few rows have at most :data:`BUSY_WARPS` warps per scheduler. Then more lanes take no time from other warps, and
+    each has fewer packs. ``shapes`` come from narrow to wide.
+    """
+    most = BUSY_WARPS * SCHEDULERS * device.sm_count * WARP_SIZE // rows
+    before = 0
+    for width, packs in shapes:
+        if chosen[0] < width <= most and before != 1:
+            chosen = width, packs
+        before = packs
+    return chosen
 
 
 def shared_by_few(cut: Cut, packs: int, itemsize: int, inputs: int, unaligned: bool) -> bool:

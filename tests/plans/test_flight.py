@@ -108,3 +108,20 @@ def test_exact_sums_take_more_registers() -> None:
     report = compile_reports(kernel_sources()["invariant.cuh"], [name], arch="sm_90", file="invariant.cuh")[name]
     assert report["spill_bytes"] == 0
     assert flight.EXACT_REGISTERS[2, 2, True][1] == -(-report["registers"] // 8) * 8
+
+
+@pytest.mark.parametrize("packs", [1, 2, 3, 7, 8, 13, 32, 48, 100])
+@pytest.mark.parametrize("rows", [1, 100, 2112, 2113, 5000, 8448, 40_000, 10**6])
+def test_few_rows_take_the_lanes_that_other_warps_do_not_need(rows: int, packs: int) -> None:
+    """No wider than the packs, and four warps per scheduler at most; many rows keep what was chosen."""
+    device = Device.named("H100")
+    shapes = [(width, -(-packs // width)) for width in (2, 4, 8, 16, 32)]
+    for chosen in shapes:
+        width, each = flight.widest_of_few(device, rows, chosen, shapes)
+        assert (width, each) in shapes
+        assert width >= chosen[0]
+        warps = -(-rows * width // 32)
+        assert width == chosen[0] or warps <= 4 * 4 * 132
+        assert width == chosen[0] or width // 2 < packs, "half of the lanes would hold nothing"
+        wider = 2 * width
+        assert wider > 32 or each == 1 or rows * wider > 4 * 4 * 132 * 32 or width > packs
