@@ -9,6 +9,7 @@ from softlab.bench.record.atlas import icache
 from softlab.bench.record.atlas.arranged_jobs import arranged_jobs, arranged_sources
 from softlab.bench.record.atlas.contention_jobs import contention_jobs, contention_sources
 from softlab.bench.record.atlas.core import CLASSES, MIXED, Class
+from softlab.bench.record.atlas.crowded_jobs import crowded_jobs, crowded_sources
 from softlab.bench.record.atlas.launched_jobs import launched_jobs, launched_sources
 from softlab.bench.record.atlas.memory_steps import MEMORY_CLASSES, SHARED_WORDS
 from softlab.bench.record.atlas.patching import PATTERNS
@@ -56,7 +57,7 @@ def sources() -> dict[str, Source]:
     for name, products in AMONG_FFMA.items():
         mixed = MIXED["IMAD.HI+FFMA" if products else "FFMA+IADD3"]
         found[f"stream.{name}.of.4.FFMA"] = _among_ffma(mixed, *UNIFORM.get(name, (mixed.wanted[0], "", "")))
-    found |= contention_sources() | launched_sources() | arranged_sources()
+    found |= contention_sources() | launched_sources() | arranged_sources() | crowded_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
@@ -159,6 +160,7 @@ def jobs() -> Iterator[Job]:
     yield from contention_jobs()
     yield from launched_jobs()
     yield from arranged_jobs()
+    yield from crowded_jobs()
 
 
 def _chain(key: str, name: str, entry: Class, threads: int = 32, **parameters: Any) -> Job:

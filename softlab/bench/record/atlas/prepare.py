@@ -25,7 +25,7 @@ from softlab.cuda.machine_instructions import MachineInstruction
 MOST_REGISTERS = 32
 #: Names of streams whose registers are ours.
 _BANKS = re.compile(
-    r"stream\.\w+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>[a-z]+(\.[a-z0-9]+)?)"
+    r"stream\.[\w+]+\.banks\.((?P<count>\d)(?P<reuse>\.reuse)?|(?P<pattern>[a-z]+(\.[a-z0-9]+)?)"
     r"(\.to\.(?P<to>even|odd))?(\.stall\.(?P<stall>\d+))?)"
 )
 _STALLS = re.compile(r"stream\.[\w.]+\.stall\.(?P<cycles>\d+)")
