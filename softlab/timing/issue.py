@@ -70,8 +70,9 @@ RUN_AHEAD = 4
 QUEUE_ROOM = 16
 #: Cycles in which an instruction can read its registers behind one of the same warp: the rows ``FFMA.banks.*``.
 READ_WINDOW = 2.0
-#: A turn: the number of the block, the cycle in which the warp issued last, the number of the warp in its block.
-TURN_BLOCK, TURN_CYCLE = float(1 << 36), 32.0
+#: A turn: the number of the block, and a lot from 0 on, below the last of these. The others mix cycle and warp.
+TURN_BLOCK = float(1 << 36)
+LOT_CYCLE, LOT_WARP, LOTS = 40503.0, 30011.0, 1021.0
 
 _FMA, _HEAVY, _ALU, _FP64, _MIO_PIPE, _LG_PIPE = (
     int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64, Pipe.MIO, Pipe.LG)
@@ -250,7 +251,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             action, pipe, interval = ints[row], ints[row + 1], floats[figure]
             floats[states + SELECTED * n + index] += 1
             issued += 1
-            floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + TURN_CYCLE * t
+            # Of a block's warps none comes before the others: a lot decides.
+            lot = LOT_CYCLE * t + LOT_WARP * w
+            floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + LOTS * ceil(lot / LOTS) - lot
             before = floats[readies + w]
             if t > before:
                 reason = NOT_SELECTED if ints[blocked + w] == 0 else ints[blocked + w]
@@ -267,7 +270,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     floats[BUSY + _FMA] += interval
                 elif pipe > 0:
                     at = floats[free + pipe]
-                    floats[free + pipe] = (t if t - at > 1 else max(at, t - 1)) + interval
+                    # An instruction that comes a cycle late is made up for, but not in the integer pipe.
+                    late = 0 if pipe == _ALU else 1
+                    floats[free + pipe] = (t if t - at > late else max(at, t - late)) + interval
                     floats[BUSY + pipe] += interval
                 if floats[figure + 6] > 0:
                     floats[free + _ALU] = max(t, floats[free + _ALU]) + floats[figure + 6]

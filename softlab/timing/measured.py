@@ -31,6 +31,9 @@ _KEYS = {
 _WHOLE = 0.06
 #: Cycles of the loop of ``cost.loop`` by the stall counts of its other instructions: VIADD 2, IMAD 3, ISETP 13.
 _LOOP_WITHOUT_BRANCH = 18
+#: Cycles from one barrier to the next in the kernel of ``latency.BAR.RED.POPC``, but for the B2R that brings its result:
+#: LOP3 13, IADD 5, and 17 of the barrier.
+_REDUCING_WITHOUT = 35
 #: KiB of rings that L1 has no room for.
 _FULL = (224, 256)
 #: The stall count of IMAD.WIDE in the kernel of ``interval.IMAD.WIDE.warps.1``; the rows ``.stall.N`` have others.
@@ -51,6 +54,8 @@ def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
     known |= whole.of_launches(atlas) | whole.of_lines(atlas) | whole.of_branches(atlas)
     interval = dict(given.interval) | {name: _whole(value) for name, value in _intervals(atlas).items()}
     latency = dict(given.latency) | _classes(atlas, "latency.")
+    if reducing := atlas.get("latency.BAR.RED.POPC.blocks.1.warps.1", 0.0):
+        latency["B2R"] = reducing - _REDUCING_WITHOUT
     latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
     provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
     return replace(given, interval=interval, latency=latency, provisional=provisional, **known)

@@ -142,7 +142,7 @@ class Memory:
         if reads and space != _LOCAL:
             return start, read, self._load(start, cycles, sectors, bypass, lines)
         if space == _LOCAL:
-            done = self._local(start, start + cycles - 1, kind, sectors, owner)
+            done = self._local(start, start + cycles - 1, kind, sectors, owner, lanes * width, lines)
             stopped = self.l2_write_free - _BACKLOG
         elif kind == _STORE:
             done = self._store(start, sectors, lanes * width, lines, owner)
@@ -263,6 +263,11 @@ class Memory:
             self.evenness = 1.0 if few else self.p.evenness(self.wanted.nbytes)
         return self.evenness
 
+    def _stored(self, sectors: int, lines: int, each: float) -> float:
+        """Whole sectors that L2 could write in the time of those of so many lines that get ``each`` bytes."""
+        factor = self.p.partial_store if each < _SECTOR else 1.0
+        return max(sectors * factor, lines * self.p.l2_line_least_stored)
+
     def _moved(self, sectors: int, lines: int) -> float:
         """Sectors that L2 could move in the same time: one alone of a line takes as long as ``l2_line_least``."""
         return max(float(sectors), lines * self.p.l2_line_least)
@@ -318,8 +323,7 @@ class Memory:
         begin = start if start > self.l2_write_free else self.l2_write_free
         work = -filled * (p.partial_store - 1)
         if begun:
-            factor = p.partial_store if each < _SECTOR else 1.0
-            work += max(begun * factor, lines * p.l2_line_least_stored)
+            work += self._stored(begun, lines, each)
             # In the way of loads a lone sector of a line is as a lone sector that is loaded.
             passing = self._moved(begun, lines) * self.passing_cycles
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
@@ -400,18 +404,22 @@ class Memory:
             return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
-    def _local(self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int) -> float:
-        """Local memory: what is stored goes to L2 and stays in L1, too; beyond the size of L2 it goes on to DRAM."""
+    def _local(
+        self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
+    ) -> float:  # fmt: skip
+        """Local memory: what is stored, ``size`` bytes in so many lines, goes to L2 and stays in L1, too; beyond the size
+        of L2 it goes on to DRAM. Lanes at different words store parts of sectors: rows ``interval_sm.STL.apart.N``."""
         p, l1 = self.p, self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
         done = now + p.l1_latency
         if kind == _STORE:
             self._fill(start)
             begin = start if start > self.l2_write_free else self.l2_write_free
-            work = len(sectors) * self.store_cycles
+            work = self._stored(len(sectors), lines, size / len(sectors)) * self.store_cycles
             self.l2_write_free = begin + work
             self.l2_write_busy += work
-            self.l2_free = (start if start > self.l2_free else self.l2_free) + len(sectors) * self.passing_cycles
+            passing = self._moved(len(sectors), lines) * self.passing_cycles
+            self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
             if self.local_left:
                 self.dram.write(start, _SECTOR * len(sectors) * self.local_left, 8.0, True)
                 self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)

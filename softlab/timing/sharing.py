@@ -60,7 +60,7 @@ class Region:
         return 1 - (1 - done) ** (self.spread - 1) if self.spread > 1 else 0.0
 
     def fetching(self, sms: float) -> float:
-        """Of so many SMs, how many load a sector at the same time: neighbours are on different ones."""
+        """How many of ``sms`` SMs load a sector at the same time: blocks that are neighbours are on different SMs."""
         near = min(sms, max(1.0, self.share / max(1.0, self.spread)))
         return max(1.0, sms * (1 - (1 - near / sms) ** self.at_once))
 
