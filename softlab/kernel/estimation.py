@@ -121,15 +121,18 @@ def sample_launch(
     if sample is None and per_cluster == 1:
         if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks)} - set(counts):
             counts |= blocks.interpret(further, gpu)
-        samples = [_simulated(one, counts, blocks.launch, gpu) for one in samples]
+        longest = model.longest_of_blocks(blocks.streams)
+        samples = [_simulated(one, counts, longest, blocks.launch, gpu) for one in samples]
     return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
 
 
-def _simulated(sample: Sample, counts: dict[int, int], launch: model.Timed, device: Device) -> Sample:
+def _simulated(
+    sample: Sample, counts: dict[int, int], longest: dict[int, int], launch: model.Timed, device: Device
+) -> Sample:
     """The blocks of the SM that decides: it has the most to do, unless its blocks share the work with all others."""
     if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
         return queues.usual(sample, counts)
-    return slowest(sample, counts, launch.blocks, device.sm_count)
+    return slowest(sample, counts, launch.blocks, device.sm_count, longest)
 
 
 class _Blocks:

@@ -70,9 +70,10 @@ RUN_AHEAD = 4
 QUEUE_ROOM = 16
 #: Cycles in which an instruction can read its registers behind one of the same warp: the rows ``FFMA.banks.*``.
 READ_WINDOW = 2.0
-#: A turn: the number of the block, and a lot from 0 on, below the last of these. The others mix cycle and warp.
-TURN_BLOCK = float(1 << 36)
-LOT_CYCLE, LOT_WARP, LOTS = 40503.0, 30011.0, 1021.0
+#: A turn: the number of the block, the cycle in which the warp issued last and a lot below ``LOTS``, the number of the
+#: warp in its block. The other two mix cycle and warp.
+TURN_BLOCK, TURN_CYCLE = float(1 << 36), 32.0
+LOT_CYCLE, LOT_WARP, LOTS = 40503.0, 30011.0, 32.0
 
 _FMA, _HEAVY, _ALU, _FP64, _MIO_PIPE, _LG_PIPE = (
     int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64, Pipe.MIO, Pipe.LG)
@@ -251,9 +252,8 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             action, pipe, interval = ints[row], ints[row + 1], floats[figure]
             floats[states + SELECTED * n + index] += 1
             issued += 1
-            # Of a block's warps none comes before the others: a lot decides.
             lot = LOT_CYCLE * t + LOT_WARP * w
-            floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + LOTS * ceil(lot / LOTS) - lot
+            floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + TURN_CYCLE * (t + LOTS * ceil(lot / LOTS) - lot)
             before = floats[readies + w]
             if t > before:
                 reason = NOT_SELECTED if ints[blocked + w] == 0 else ints[blocked + w]

@@ -31,8 +31,8 @@ _KEYS = {
 _WHOLE = 0.06
 #: Cycles of the loop of ``cost.loop`` by the stall counts of its other instructions: VIADD 2, IMAD 3, ISETP 13.
 _LOOP_WITHOUT_BRANCH = 18
-#: Cycles from one barrier to the next in the kernel of ``latency.BAR.RED.POPC``, but for the B2R that brings its result:
-#: LOP3 13, IADD 5, and 17 of the barrier.
+#: Cycles from one barrier to the next in the kernel of ``latency.BAR.RED.POPC`` without the B2R that brings its
+#: result: LOP3 13, IADD 5, and 17 of the barrier.
 _REDUCING_WITHOUT = 35
 #: KiB of rings that L1 has no room for.
 _FULL = (224, 256)

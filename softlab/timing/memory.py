@@ -407,8 +407,8 @@ class Memory:
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
     ) -> float:  # fmt: skip
-        """Local memory: what is stored, ``size`` bytes in so many lines, goes to L2 and stays in L1, too; beyond the size
-        of L2 it goes on to DRAM. Lanes at different words store parts of sectors: rows ``interval_sm.STL.apart.N``."""
+        """Local memory: what is stored, ``size`` bytes in so many lines, goes to L2 and stays in L1, too; beyond the
+        size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``."""
         p, l1 = self.p, self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
         done = now + p.l1_latency

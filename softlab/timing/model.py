@@ -135,12 +135,37 @@ def estimate(
     run = simulate(program, order, p, memory, clock, journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
+    if sample.longest:
+        cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
+
+
+def _of_longest(
+    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, code: MachineFunction,
+    program: TimedProgram, *, warm: bool,
+) -> float:  # fmt: skip
+    """Cycles of the SM that has the longest warp of all."""
+    other = replace(sample, blocks=sample.longest, per_sm=len(sample.longest), longest=())
+    works = {
+        w.block: w for w in block_work([s for s in columns.streams if s.block in set(other.blocks)], code.instructions)
+    }
+    order = [works[block] for block in other.blocks if block in works]
+    memory = _memory(launch, columns, other, device, p, code, warm=warm)
+    run = simulate(program, order, p, memory, BlockClock(p, other.resident, other.active, prod(launch.block)))
+    return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
+
+
+def longest_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
+    """Block -> the instructions that its longest warp executed."""
+    counts: dict[int, int] = {}
+    for stream in streams:
+        counts[stream.block] = max(counts.get(stream.block, 0), len(stream.instructions))
+    return counts
 
 
 def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:

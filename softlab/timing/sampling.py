@@ -42,12 +42,14 @@ _CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
 @dataclass(frozen=True)
 class Sample:
     """``blocks``: the indices of those to simulate, ascending; ``per_sm``: blocks of the busiest SM; ``resident``:
-    those at once; ``active``: SMs with work."""
+    those at once; ``active``: SMs with work; ``longest``: the blocks of the SM that has the longest warp of all, where
+    that is another SM: it may be the last one to end."""
 
     blocks: tuple[int, ...]
     per_sm: int
     resident: int
     active: int
+    longest: tuple[int, ...] = ()
 
 
 def choose(
@@ -96,12 +98,15 @@ def more_blocks(sample: Sample, counts: Mapping[int, int], blocks: int) -> tuple
     return tuple(sorted(chosen - set(counts)))
 
 
-def slowest(sample: Sample, counts: Mapping[int, int], blocks: int, sms: int) -> Sample:
+def slowest(
+    sample: Sample, counts: Mapping[int, int], blocks: int, sms: int, longest: Mapping[int, int] | None = None
+) -> Sample:
     """The blocks of the SM that has the most to do, in the order in which they start.
 
     Arguments:
         counts: block -> its instructions, of those that were interpreted.
         blocks, sms: of the grid and of the GPU.
+        longest: block -> instructions of its longest warp, likewise.
 
     The first ``resident`` rounds of blocks go to the SMs in turn. Each later one takes the place of the block that ends
     first, if blocks take as long as they have instructions.
@@ -126,7 +131,16 @@ def slowest(sample: Sample, counts: Mapping[int, int], blocks: int, sms: int) ->
         heapreplace(places, (end + float(load[block]), turn, sm))
         dealt[sm].append(block)
     busiest = max(dealt, key=lambda one: load[one].sum())
-    return replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
+    found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
+    return replace(found, longest=_longest(found, [stand[one] for one in dealt], longest)) if longest else found
+
+
+def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, int]) -> tuple[int, ...]:
+    """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
+    last = max(longest, key=longest.__getitem__)
+    if longest[last] <= _MORE * max(longest[block] for block in sample.blocks):
+        return ()
+    return next((tuple(one.tolist()) for one in dealt if last in one), ())
 
 
 def _blocks_of(number: int, grid: Index3, cluster: Index3) -> list[int]:

@@ -1,15 +1,16 @@
 """One SM of the GPU as an event queue: four schedulers, their warps, and what the warps wait for.
 
 A scheduler issues one instruction per cycle: of the warp that issued last as long as that can go on, else of one of the
-warps of the oldest block that can. So it was measured on an H100: warps of one block that share a pipe end together, and
-blocks end one after the other, in the order in which they began. (On GPUs before Hopper, R. Huerta et al.,
-arXiv 2503.20481, find the youngest warp.) Which warp of a block it is, is not known. It is not the one that has not
-issued for the longest time: warps that use two pipes in turn would then lose nothing, and they lose a third (the rows
-``interval.mixed.FFMA+LOP3.banks.PATTERN.stall.2.warps.8`` of the atlas). A lot is near these rows.
+warps of the oldest block that can. So it was measured on an H100: warps of one block that share a pipe end together,
+and blocks end one after the other, in the order in which they began. (On GPUs before Hopper, R. Huerta et al.,
+arXiv 2503.20481, find the youngest warp.) Which warp of a block it is, is known in part. It is not always the one that
+has waited longest: warps that use two pipes in turn would then lose nothing, and they lose a third (the rows
+``interval.mixed.FFMA+LOP3.banks.PATTERN.stall.2.warps.8`` of the atlas). Nor is there a fixed order, since warps of a
+block end together. In the model a lot decides between those that have waited about as long.
 
-A warp can issue when the stall count of its last instruction has passed, the scoreboards that its next one waits for are
-zero, its code is there, and the pipe and the register banks take the instruction. All this is known when an instruction
-is issued, except for barriers, so that the loop has one event per instruction and none per cycle.
+A warp can issue when the stall count of its last instruction has passed, the scoreboards that its next one waits for
+are zero, its code is there, and the pipe and the register banks take the instruction. All this is known when an
+instruction is issued, except for barriers, so that the loop has one event per instruction and none per cycle.
 
 The schedulers are advanced in order of their clocks, at most ``RUN_AHEAD`` cycles before the others, because they share
 the load and store unit. The loop stands in :mod:`softlab.timing.issue`. Here is what it asks for.

@@ -138,3 +138,12 @@ def test_a_launch_takes_no_less_than_the_work_of_its_memory():
     assert extrapolate(run, sample, 10) == pytest.approx(100 + 18 * 50)
     assert extrapolate(run, sample, 10, served=90.0) == pytest.approx(1000)
     assert extrapolate(run, sample, 10, served=150.0) == pytest.approx(1500)
+
+
+def test_the_sm_with_the_longest_warp_is_simulated_too():
+    sample = choose((6, 1, 1), 2, 3)
+    counts = {0: 100, 1: 40, 2: 100, 3: 40, 4: 100, 5: 60}
+    found = slowest(sample, counts, 6, 2, longest={**dict.fromkeys(range(6), 10), 5: 50})
+    assert found.blocks == (0, 2, 4)
+    assert found.longest == (1, 3, 5)
+    assert slowest(sample, counts, 6, 2, longest=dict.fromkeys(range(6), 10)).longest == ()
