@@ -35,6 +35,17 @@ extern "C" __global__ void special(float* out, float a) {
 }
 """
 
+#: Each warp has its own number of turns.
+TURNS = """
+__global__ void turns(const int* turns, float* out) {
+  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = thread;
+#pragma unroll 1
+  for (int k = turns[thread / 32]; k > 0; --k) x = x * x + 0.5f;
+  out[thread] = x;
+}
+"""
+
 
 def copied(n: int, **how):
     kernel = softlab.Kernel(COPY, "copy")
@@ -149,3 +160,12 @@ def test_the_sample_is_named_and_can_be_chosen():
     assert any("8 of the" in note for note in e.notes)
     with pytest.raises(ValueError, match="name blocks from 0"):
         copied(1 << 20, sample=[10**9])
+
+
+def test_the_longest_warp_of_the_grid_counts_although_its_block_has_little_to_do():
+    kernel = softlab.Kernel(TURNS, "turns")
+    turns = np.repeat(np.where(np.arange(132) % 2, 200, 300), 8).astype(np.int32)
+    alike = kernel.estimate(132, 256, (turns, np.zeros(132 * 256, np.float32)), cache="warm")
+    turns[8 * 65 : 8 * 66] = (1500, *[0] * 7)
+    longest = kernel.estimate(132, 256, (turns, np.zeros(132 * 256, np.float32)), cache="warm")
+    assert longest.cycles > 2 * alike.cycles

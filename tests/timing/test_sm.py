@@ -13,6 +13,7 @@ from softlab.bench.record.atlas.patching import PATTERNS
 from softlab.emulator.machine.native import available, compiling
 from softlab.hardware.atlas import load as load_atlas
 from softlab.hardware.devices import resolve
+from softlab.sass.streams import Kind, Space
 from softlab.timing.dram import Dram
 from softlab.timing.loads import Load, later
 from softlab.timing.memory import Memory
@@ -170,6 +171,34 @@ def test_warps_of_a_block_share_a_pipe_and_blocks_take_it_in_their_order():
     assert max(warp_ends(one)) - min(warp_ends(one)) < 0.15 * one.cycles
     many, _ = run(rows, repeat=200, warps=8, blocks=4)
     assert many.finished == pytest.approx([800, 1600, 2400, 3200], rel=0.1)
+
+
+def test_warps_that_use_two_pipes_in_turn_lose_a_part_of_the_cycles():
+    """The rows interval.mixed.FFMA+LOP3.banks.every.4 of the atlas: a warp that goes on by itself loses nothing."""
+    key = "interval.mixed.FFMA+LOP3.banks.every.4"
+    for stall, name in ((1, f"{key}.warps.8"), (2, f"{key}.stall.2.warps.8")):
+        rows = [
+            row(Pipe.FMA, stall=stall, banks=(2, 1)),
+            row(Pipe.ALU, interval=2, stall=stall, banks=(0, 1)),
+            row(Pipe.FMA, stall=stall, banks=(0, 1)),
+            row(Pipe.ALU, interval=2, stall=stall, banks=(0, 1)),
+        ]
+        result, _ = run(rows, repeat=150, warps=32)
+        assert result.cycles / (8 * 4 * 150) == pytest.approx(load_atlas("H100")[name], rel=0.08)
+
+
+def test_local_memory_of_lanes_at_different_words_is_written_as_lone_sectors():
+    """The rows interval_sm.STL.apart.N of the atlas: 32 lanes in 32 lines, or in one."""
+    atlas = load_atlas("H100")
+    p = parameters(resolve("H100"))
+    for lines, apart in ((32, 1), (1, 0)):
+        sectors = [4 * n for n in range(32)] if lines == 32 else range(4)
+        for sms, where in ((1, ""), (132, ".all_sms")):
+            memory = Memory(p, Sharing.none(), sms, 0.0, 0)
+            for k in range(50):
+                access(memory, 1.0 * k, request(int(Kind.STORE), sectors, space=int(Space.LOCAL)))
+            found = memory.l2_write_busy / 50
+            assert found == pytest.approx(atlas[f"interval_sm.STL.apart.{apart}.words.64.warps.16{where}"], rel=0.08)
 
 
 def warp_ends(result) -> list[float]:
