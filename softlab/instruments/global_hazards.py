@@ -44,6 +44,7 @@ from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGloba
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
+from softlab.instruments.strong_access import StrongAccess
 from softlab.instruments.unread_answers import unread_answers
 from softlab.instruments.warp_syncs import is_exchange, warps_of
 
@@ -78,7 +79,7 @@ class GlobalHazards(Observer):
         self._all_lanes = np.zeros(0, np.int64)
         self._batch: Any = None
         #: Time of the last strong read of a word by a warp, in kernels with volatile stores.
-        self._last_reads: dict[tuple[int, int], int] = {}
+        self._last_reads: dict[tuple[Hashable, int], int] = {}
         self._volatile_stores = False
         self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
         self._native: NativeGlobal | None = None
@@ -195,10 +196,9 @@ class GlobalHazards(Observer):
         if releases:
             self._fence(lane, instruction)
         meets = strong and (self._volatile_stores or any(order.needs_words for order in self._orders))
-        words = self._words(site, address) if meets else []
-        owners = np.repeat(lane, len(words) // len(lane)) if meets else lane
-        if meets and (site.operation or not site.store):
-            self._meet(site, words, owners, _scope(instruction))
+        meeting = self._meeting(site, address, lane) if meets else None
+        if meeting is not None and (site.operation or not site.store):
+            self._meet(site, meeting, _scope(instruction))
         copies, read_only = instruction.opcode == "cp", instruction.has("nc")
         found = UNKNOWN if read_only or (copies and values) else self._record(array, site, address, lane, now)
         look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
@@ -216,15 +216,15 @@ class GlobalHazards(Observer):
             self._check_flights(access)
             if copies:
                 self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
-        if meets:
-            self._met(site, words, owners, now)
+        if meeting is not None:
+            self._met(site, meeting, now)
 
-    def _met(self, site: Site, words: list[int], owners: np.ndarray, now: int) -> None:
+    def _met(self, site: Site, meeting: StrongAccess, now: int) -> None:
         """Others learn from a strong store, and a strong load or an atomic has read."""
         if site.store and not site.operation:
-            self._meet(site, words, owners, _scope(site.instruction))
+            self._meet(site, meeting, _scope(site.instruction))
         elif self._volatile_stores:
-            self._last_reads.update(dict.fromkeys(zip(words, (owners // WARP).tolist(), strict=True), now))
+            self._last_reads.update(dict.fromkeys(zip(meeting.words, meeting.warps, strict=True), now))
 
     def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
         """The stamps of the cells in the first ``nbytes`` of each lane."""
@@ -253,7 +253,7 @@ class GlobalHazards(Observer):
     def _record(self, array: Allocation, site: Site, address: np.ndarray, lane: np.ndarray, now: int) -> int:
         """Record an access in which compiled code finds nothing; ``UNKNOWN`` where NumPy must look at it."""
         native, flags = self._native, self._facts(site)[1]
-        if native is None or flags & VOLATILE or not native.ready(self._batch.compiled):
+        if native is None or not native.ready(self._batch.compiled):
             return UNKNOWN
         where = address, lane, self._cells(site), array.origin, self._granule_shift
         begin, shadow = self._events.batch_start, self._shadow(array)
@@ -263,15 +263,15 @@ class GlobalHazards(Observer):
         """Cells of one lane's access."""
         return max(1, site.width >> self._granule_shift)
 
-    def _meet(self, site: Site, words: Sequence[Hashable], lane: np.ndarray, scope: str) -> None:
+    def _meet(self, site: Site, meeting: StrongAccess, scope: str) -> None:
         """Strong accesses to words: what they learn and what they publish."""
         for order in self._orders:
             if site.operation:
-                order.exchange(words, lane, scope, self._events.now)
+                order.exchange(meeting, scope, self._events.now)
             elif site.store:
-                order.write(words, lane, scope, self._events.now)
+                order.write(meeting, scope, self._events.now)
             else:
-                order.read(words, lane)
+                order.read(meeting)
 
     def _fence(self, lane: np.ndarray, instruction: Instruction) -> None:
         for order in self._orders:
@@ -332,11 +332,13 @@ class GlobalHazards(Observer):
         return lanes.full_extent(lanes.row_index * lanes.threads + lanes.column_index)
 
     @staticmethod
-    def _words(site: Site, address: np.ndarray) -> list[int]:
+    def _meeting(site: Site, address: np.ndarray, lane: np.ndarray) -> StrongAccess:
         """The words that strong accesses meet at."""
         first = address >> _WORD_SHIFT
         count = max(1, site.width >> _WORD_SHIFT)
-        return (first[:, None] + np.arange(count)).reshape(-1).tolist() if count > 1 else first.tolist()
+        if count == 1:
+            return StrongAccess(first.tolist(), lane)
+        return StrongAccess((first[:, None] + np.arange(count)).reshape(-1).tolist(), np.repeat(lane, count))
 
     def copy_begins(self, copy: Copy, lanes: Lanes) -> None:
         """A bulk copy reads or writes global memory as its thread does."""
@@ -422,10 +424,11 @@ class GlobalHazards(Observer):
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
         if site.instruction.has(*_RELEASE):
             self._fence(lane, site.instruction)
-        self._meet(site, *self._one_per_warp(lane, owner, offset), "cta")
+        self._meet(site, self._one_per_warp(lane, owner, offset), "cta")
 
-    def _one_per_warp(self, lane: np.ndarray, *word: np.ndarray) -> tuple[list[Hashable], np.ndarray]:
-        """(words, lanes) of the first of each run of lanes that are of one warp and access one word.
+    @staticmethod
+    def _one_per_warp(lane: np.ndarray, *word: np.ndarray) -> StrongAccess:
+        """The first of each run of lanes that are of one warp and access one word.
 
         ``word``: what names the words, (lanes,) each.
         """
@@ -433,7 +436,7 @@ class GlobalHazards(Observer):
         for part in (*word, lane // WARP):
             first[1:] &= part[1:] == part[:-1]
         first[1:] = ~first[1:]
-        return list(zip(*(part[first].tolist() for part in word), strict=True)), lane[first]
+        return StrongAccess(list(zip(*(part[first].tolist() for part in word), strict=True)), lane[first])
 
     def mbarrier(
         self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
@@ -454,13 +457,13 @@ class GlobalHazards(Observer):
                     order.publish_own(own, self._events.now)
             return
         parity = lanes.full_extent(phase) & 1
-        words, lane = self._one_per_warp(self._lane_numbers(lanes), owner, offset, parity)
-        others, _ = self._one_per_warp(self._lane_numbers(lanes), owner, offset, 1 - parity)
+        meeting = self._one_per_warp(self._lane_numbers(lanes), owner, offset, parity)
+        before = self._one_per_warp(self._lane_numbers(lanes), owner, offset, 1 - parity)
         for order in self._orders:
             if action == "wait":
-                order.read(words, lane)
+                order.read(meeting)
             else:
-                order.publish(words, lane, self._events.now, others)
+                order.publish(meeting, self._events.now, before.words)
 
     def _own_words(self, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, phase: np.ndarray) -> OwnWords | None:
         """The words of lanes that all use the object at one offset of their own blocks; None for others."""

@@ -18,13 +18,15 @@ time up to which a warp knows all of them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.strong_access import StrongAccess
 from softlab.instruments.told_words import ToldWords
 from softlab.instruments.warp_meetings import WarpMeetings
 from softlab.instruments.warp_syncs import WarpSyncs, distinct, passes_alone, warps_of
@@ -53,13 +55,14 @@ class _Far:
         rows = np.flatnonzero(self.differs & waiting.any(axis=1))
         if not len(rows):
             return
+        at: Any = slice(None) if len(rows) == len(self.differs) else rows
         here, waiting = here[rows, :, None], waiting[rows, :, None]
         all_wait = bool(waiting.all())
         for table in (self.known, self.fenced, self.fenced_in_block):
             blocks = table.reshape(*self.differs.shape, -1, table.shape[1])
-            before = blocks[rows]
+            before = blocks[at]
             joined = (before if all_wait else np.where(here, before, 0)).max(axis=1, keepdims=True)
-            blocks[rows] = joined if all_wait else np.where(waiting, joined, before)
+            blocks[at] = joined if all_wait else np.where(waiting, joined, before)
         self.differs[rows] = ~waiting.all(axis=(1, 2))
 
 
@@ -236,9 +239,10 @@ class HappensBefore:
         warps = distinct(lane // WARP)
         vectors = self._knowledge(warps, now)
         far.differs[warps // self.warps] = True
-        far.fenced_in_block[warps] = vectors
+        at = _spaced(warps)
+        far.fenced_in_block[at] = vectors
         if scope != "cta":
-            far.fenced[warps] = vectors
+            far.fenced[at] = vectors
 
     def _knowledge(self, warps: np.ndarray, now: int) -> np.ndarray:
         """All that these warps of the batch know, and what they did themselves."""
@@ -253,67 +257,60 @@ class HappensBefore:
             vectors[which, warps] = now
         return vectors
 
-    def write(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
+    def write(self, access: StrongAccess, scope: str, now: int) -> None:
         """Lanes store to words by strong stores: these publish what came before their last fences."""
         if self._of_reads:
-            self.fence(lane, now, scope)
+            self.fence(access.lane, now, scope)
         if self._far is None:
             return
-        groups = _warps_of_words(zip(words, (lane // WARP).tolist(), strict=True))
-        for word in groups:
-            self._told.overwrite(word)
-        for word, warps in groups.items():
-            if len(warps) == 1:
-                self._told.tell_one(word, warps[0], *self._tells(warps[0], scope))
-            else:
-                self._told.tell(word, np.array(warps), *self._tells(warps, scope))
+        self._told.overwrite(access.words)
+        for warp, words in access.alone.items():
+            self._told.tell_one(words, warp, *self._tells(warp, scope))
+        for word, warps in access.together.items():
+            self._told.tell(word, warps, *self._tells(warps, scope))
 
-    def _tells(self, warps: int | list[int], scope: str) -> tuple[np.ndarray | None, np.ndarray]:
+    def _tells(self, warps: int | np.ndarray, scope: str) -> tuple[np.ndarray | None, np.ndarray]:
         """What strong accesses of a scope tell everybody, and the own block: the knowledge at the last fences."""
         far = self._tables()
-        return None if scope == "cta" else far.fenced[warps], far.fenced_in_block[warps]
+        in_block = far.fenced_in_block[warps].copy()
+        return None if scope == "cta" else far.fenced[warps].copy(), in_block
 
-    def read(self, words: Iterable[Hashable], lane: np.ndarray) -> None:
+    def read(self, access: StrongAccess) -> None:
         """Lanes read words by strong loads, and learn what these publish."""
         if self._far is None:
             return
-        told = [(word, warp) for word, warp in zip(words, (lane // WARP).tolist(), strict=True) if word in self._told]
-        for word, warps in _warps_of_words(told).items():
-            if len(warps) == 1:
-                self._one_learns(word, warps[0])
-                continue
-            for learning, vectors in self._told.learn(word, np.array(warps)):
+        for warp, words in access.alone.items():
+            self._one_learns(words, warp)
+        for word, warps in access.together.items():
+            for learning, vectors in self._told.learn(word, warps):
                 self._learn(learning, vectors)
 
-    def _one_learns(self, word: Hashable, warp: int) -> None:
-        """A warp of the batch learns what a word tells it."""
+    def _one_learns(self, words: Iterable[Hashable], warp: int) -> None:
+        """A warp of the batch learns what words tell it."""
         row, own = divmod(warp, self.warps)
         columns = slice(row, row + 1) if self.per_block else slice(row * self.warps, (row + 1) * self.warps)
         far, near = self._tables(), self._known[row, own]
-        for vector in self._told.learn_one(word, warp):
+        for vector in self._told.learn_one(words, warp):
             np.maximum(far.known[warp], vector, out=far.known[warp])
             np.maximum(near, vector[columns], out=near)
             far.differs[row] = True
 
-    def exchange(self, words: Iterable[Hashable], lane: np.ndarray, scope: str, now: int) -> None:
+    def exchange(self, access: StrongAccess, scope: str, now: int) -> None:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
         if self._of_reads:
-            self.fence(lane, now, scope)
+            self.fence(access.lane, now, scope)
         if self._far is None:
             return
-        words = list(words)
-        groups = _warps_of_words(zip(words, (lane // WARP).tolist(), strict=True))
-        for word, warps in groups.items():
-            if len(warps) == 1:
-                self._one_learns(word, warps[0])
-                self._told.tell_one(word, warps[0], *self._tells(warps[0], scope))
-                continue
-            for learning, vectors in self._told.pass_on(word, np.array(warps), *self._tells(warps, scope)):
+        for warp, words in access.alone.items():
+            self._one_learns(words, warp)
+            self._told.tell_one(words, warp, *self._tells(warp, scope))
+        for word, warps in access.together.items():
+            for learning, vectors in self._told.pass_on(word, warps, *self._tells(warps, scope)):
                 self._learn(learning, vectors)
-        if sum(map(len, groups.values())) < len(words):
-            self._lanes_follow(words, lane)
+        if access.lanes_share:
+            self._lanes_follow(access.words, access.lane)
 
-    def _lanes_follow(self, words: list[Hashable], lane: np.ndarray) -> None:
+    def _lanes_follow(self, words: Sequence[Hashable], lane: np.ndarray) -> None:
         """Of the lanes of a warp that access one word, each comes after what those before it did until their fence."""
         together: dict[tuple[Hashable, int], list[int]] = {}
         for word, one in zip(words, lane.tolist(), strict=True):
@@ -334,17 +331,16 @@ class HappensBefore:
                 rows, warps = np.nonzero(masks.any(axis=2))
                 self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], time)
 
-    def publish(self, words: list[Hashable], lane: np.ndarray, now: int, before: list[Hashable]) -> None:
-        """Lanes publish at these words all that they know and did, without a fence: arrivals at an mbarrier.
+    def publish(self, access: StrongAccess, now: int, before: Sequence[Hashable]) -> None:
+        """Lanes publish at words all that they know and did, without a fence: arrivals at an mbarrier.
 
         The words publish from now on also what those ``before`` do.
         """
-        self._take_over(words, before)
-        warps = lane // WARP
-        different, where = np.unique(warps, return_inverse=True)
+        self._take_over(access.words, before)
+        different, where = np.unique(access.lane // WARP, return_inverse=True)
         vectors = self._knowledge(different, now)
         writers: dict[Hashable, list[int]] = {}
-        for word, number in dict.fromkeys(zip(words, where.tolist(), strict=True)):
+        for word, number in dict.fromkeys(zip(access.words, where.tolist(), strict=True)):
             writers.setdefault(word, []).append(number)
         for word, numbers in writers.items():
             self._told.tell_all(word, vectors[numbers].max(axis=0))
@@ -400,13 +396,14 @@ class HappensBefore:
 
     def _learn(self, warps: np.ndarray, vectors: np.ndarray) -> None:
         """Different warps of the batch learn what vectors say: one for all, (columns + 1,), or one for each of them."""
-        far = self._tables()
-        far.known[warps] = np.maximum(far.known[warps], vectors)
-        rows, own = np.divmod(warps, self.warps)
+        far, near = self._tables(), self._known.reshape(-1, self.warps)
+        rows = warps // self.warps
         far.differs[rows] = True
         columns = rows[:, None] if self.per_block else rows[:, None] * self.warps + np.arange(self.warps)
         of_block = vectors[columns] if vectors.ndim == 1 else vectors[np.arange(len(warps))[:, None], columns]
-        self._known[rows, own] = np.maximum(self._known[rows, own], of_block)
+        at = _spaced(warps)
+        far.known[at] = np.maximum(far.known[at], vectors)
+        near[at] = np.maximum(near[at], of_block)
 
     # Clusters
 
@@ -419,21 +416,18 @@ class HappensBefore:
         far = self._tables()
         vectors = self._knowledge(warps, now) if released else far.fenced[warps]
         word = ("cluster", row // size)
-        self._told.overwrite(word)
+        self._told.overwrite([word])
         self._told.tell_all(word, vectors.max(axis=0))
 
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:
         """These lanes pass the barrier of their cluster."""
         clusters = lane // (self.threads * size)
-        self.read([("cluster", number) for number in clusters.tolist()], lane)
+        self.read(StrongAccess([("cluster", number) for number in clusters.tolist()], lane))
 
 
-def _warps_of_words(accesses: Iterable[tuple[Hashable, int]]) -> dict[Hashable, list[int]]:
-    """The different warps of the accesses to each word, in their order. ``accesses``: (word, warp)."""
-    accesses = list(accesses)
-    if len(dict(accesses)) == len(accesses):
-        return {word: [warp] for word, warp in accesses}
-    groups: dict[Hashable, dict[int, None]] = {}
-    for word, warp in accesses:
-        groups.setdefault(word, {})[warp] = None
-    return {word: list(warps) for word, warps in groups.items()}
+def _spaced(numbers: np.ndarray) -> np.ndarray | slice:
+    """The numbers as a slice where they rise by equal steps: rows of a table are quicker to take so."""
+    step = int(numbers[1] - numbers[0]) if len(numbers) > 1 else 1
+    if step < 1 or (np.diff(numbers) != step).any():
+        return numbers
+    return slice(int(numbers[0]), int(numbers[-1]) + 1, step)

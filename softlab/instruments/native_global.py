@@ -10,7 +10,7 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
-from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, WIDTHS, GlobalShadow
+from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, VOLATILE, WIDTHS, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
 
 #: What :func:`access` says: NumPy must look at it; else bits: lanes write one cell; another read is kept.
@@ -106,7 +106,8 @@ def access(
             at = i * width + cell - first
             cells[at] = cell
             stamps[at] = now << TIME_SHIFT | flags | mine
-            if clashes(known, far, has_far, per_block, columns, threads, begin, written[cell], mine, flags):
+            counts = 0 if flags & written[cell] & VOLATILE else flags  # volatile makes nothing of two writes atomic
+            if clashes(known, far, has_far, per_block, columns, threads, begin, written[cell], mine, counts):
                 return UNKNOWN
             if store:
                 for before in range(2):

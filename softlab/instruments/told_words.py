@@ -2,24 +2,96 @@
 
 What a warp knows is a vector of times, as :mod:`softlab.instruments.happens_before` has it. A word tells a vector to
 everybody, and one more per block to the warps of this block. Warps that poll a word read the same again and again. They
-have nothing to learn then, and that is quick to see.
+have nothing to learn then, and that is quick to see. A warp that tells many words the same tells it by one vector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 
 from softlab.instruments.warp_syncs import distinct
 
+#: What adds a warp's vector to another one, or to none.
+_Join: TypeAlias = Callable[[np.ndarray | None], np.ndarray]
+#: Different vectors by their ``id``.
+_Found: TypeAlias = dict[int, np.ndarray]
 
-class _Told:
-    """What one word tells. ``to_all`` (columns,) int64; ``to_block`` (lines, columns), a line per block that told."""
 
-    def __init__(self, blocks: int, warps: int, nothing: np.ndarray) -> None:
-        self.to_all = nothing
-        self.to_block = np.zeros((0, len(nothing)), np.int64)
+class _Vector:
+    """A vector (columns,) that a word tells, and the warps that know it. Other words may have the same array."""
+
+    __slots__ = ("known_by", "times")
+
+    def __init__(self, times: np.ndarray) -> None:
+        self.becomes(times)
+
+    def becomes(self, times: np.ndarray) -> None:
+        """The word tells something else, which is news for all warps."""
+        self.times = times
+        self.known_by: set[int] = set()
+
+    def learn(self, warp: int, found: _Found) -> None:
+        """Add the vector to what a warp finds, if the warp does not know it yet."""
+        if warp not in self.known_by:
+            self.known_by.add(warp)
+            found[id(self.times)] = self.times
+
+
+class _InTurn:
+    """What a word tells that no two warps have accessed at one time."""
+
+    __slots__ = ("_to_all", "_to_block")
+
+    def __init__(self, nothing: np.ndarray) -> None:
+        self._to_all = _Vector(nothing)
+        self._to_block: dict[int, _Vector] = {}
+
+    @property
+    def to_all(self) -> np.ndarray:
+        """What the word tells everybody, (columns,)."""
+        return self._to_all.times
+
+    def overwrite(self, nothing: np.ndarray) -> None:
+        """What it told everybody before is gone."""
+        self._to_all.becomes(nothing)
+
+    def learn_one(self, row: int, warp: int, found: _Found) -> None:
+        """Add the vectors that are news for a warp of the block ``row`` to what it finds."""
+        self._to_all.learn(warp, found)
+        if row in self._to_block:
+            self._to_block[row].learn(warp, found)
+
+    def tell_one(self, row: int, all_join: _Join | None, block_joins: _Join) -> None:
+        """A warp of the block ``row`` tells what the functions add."""
+        if all_join is not None:
+            self._to_all.becomes(all_join(self.to_all))
+        if row in self._to_block:
+            self._to_block[row].becomes(block_joins(self._to_block[row].times))
+        else:
+            self._to_block[row] = _Vector(block_joins(None))
+
+    def together(self, blocks: int, warps: int) -> _Together:
+        """The same, for a word that several warps access at one time."""
+        told = _Together(blocks, warps, self.to_all)
+        told.news.fill(True)
+        told.news[list(self._to_all.known_by)] = False
+        rows = np.array(list(self._to_block), int)
+        told.lines(rows)
+        told.to_block[:] = [vector.times for vector in self._to_block.values()]
+        told.news_of_block[rows] = True
+        told.news_of_block.reshape(-1)[[warp for of in self._to_block.values() for warp in of.known_by]] = False
+        return told
+
+
+class _Together:
+    """What a word tells. ``to_all`` (columns,) int64; ``to_block`` (lines, columns), a line per block that told."""
+
+    def __init__(self, blocks: int, warps: int, to_all: np.ndarray) -> None:
+        self.to_all = to_all
+        self.to_block = np.zeros((0, len(to_all)), np.int64)
         #: The line of each block; -1 for none.
         self.line = np.full(blocks, -1)
         #: Warps of the batch for which there is news, of everybody and of their own block.
@@ -34,6 +106,50 @@ class _Told:
             self.to_block = np.concatenate((self.to_block, np.zeros((len(new), len(self.to_all)), np.int64)))
         return self.line[rows]
 
+    def overwrite(self, nothing: np.ndarray) -> None:
+        """What it told everybody before is gone."""
+        self.to_all = nothing
+        self.news.fill(False)
+
+    def learn_one(self, row: int, warp: int, found: _Found) -> None:
+        """Add the vectors that are news for a warp of the block ``row`` to what it finds."""
+        if self.news[warp]:
+            self.news[warp] = False
+            found[id(self.to_all)] = self.to_all
+        of_block = self.news_of_block[row]
+        own = warp % len(of_block)
+        if of_block[own]:
+            of_block[own] = False
+            line = self.to_block[self.line[row]]
+            found[id(line)] = line
+
+    def tell_one(self, row: int, all_join: _Join | None, block_joins: _Join) -> None:
+        """A warp of the block ``row`` tells what the functions add. It counts as news: to look would take longer."""
+        if all_join is not None:
+            self.to_all = all_join(self.to_all)
+            self.news.fill(True)
+        if self.line[row] < 0:
+            self.lines(np.array([row]))
+        line = self.to_block[self.line[row]]
+        line[:] = block_joins(line)
+        self.news_of_block[row] = True
+
+    def tell_all(self, vector: np.ndarray) -> None:
+        """The word tells everybody a vector, too."""
+        if (vector > self.to_all).any():
+            self.to_all = np.maximum(self.to_all, vector)
+            self.news.fill(True)
+
+    def in_block(self, warps: np.ndarray, rows: np.ndarray, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Warps of different blocks learn and tell; gives what they learn."""
+        lines = self.lines(rows)
+        before = self.to_block[lines]
+        tells = (vectors > before).any(axis=1)
+        if tells.any():
+            self.to_block[lines] = np.maximum(before, vectors)
+            self.news_of_block[rows[tells]] = True
+        return warps, before
+
 
 class ToldWords:
     """The words of one batch. ``columns``: of a vector. Warps are those of the batch."""
@@ -42,11 +158,7 @@ class ToldWords:
         self._size = blocks, warps
         #: The vector of words that tell nothing to all. Nobody writes into it.
         self._nothing = np.zeros(columns, np.int64)
-        self._words: dict[Hashable, _Told] = {}
-
-    def __contains__(self, word: Hashable) -> bool:
-        """Whether anybody has told a word anything."""
-        return word in self._words
+        self._words: dict[Hashable, _InTurn | _Together] = {}
 
     def to_all(self, word: Hashable) -> np.ndarray | None:
         """What a word tells everybody, (columns,); None for a word that nobody has told anything."""
@@ -55,74 +167,88 @@ class ToldWords:
 
     def published(self) -> dict[Hashable, int]:
         """The latest time that each word of global memory tells everybody."""
-        times = {word: int(told.to_all.max()) for word, told in self._words.items() if isinstance(word, int)}
-        return {word: time for word, time in times.items() if time > 0}
+        vectors = {word: told.to_all for word, told in self._words.items() if isinstance(word, int)}
+        latest = {at: int(vector.max()) for at, vector in {id(one): one for one in vectors.values()}.items()}
+        return {word: latest[id(vector)] for word, vector in vectors.items() if latest[id(vector)] > 0}
 
-    def overwrite(self, word: Hashable) -> None:
-        """A word is stored to: what it told everybody before is gone."""
-        if (told := self._words.get(word)) is not None:
-            told.to_all = self._nothing
-            told.news.fill(False)
+    def overwrite(self, words: Iterable[Hashable]) -> None:
+        """Words are stored to: what they told everybody before is gone."""
+        for word in words:
+            if (told := self._words.get(word)) is not None:
+                told.overwrite(self._nothing)
+
+    # One warp and several words
+
+    def learn_one(self, words: Iterable[Hashable], warp: int) -> Iterable[np.ndarray]:
+        """One warp reads words: the different vectors that are news for it."""
+        row = warp // self._size[1]
+        found: _Found = {}
+        for word in words:
+            if (told := self._words.get(word)) is not None:
+                told.learn_one(row, warp, found)
+        return found.values()
+
+    def tell_one(self, words: Iterable[Hashable], warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
+        """As :meth:`tell`, of one warp that tells different words the same: (columns,).
+
+        The vectors must not change any more.
+        """
+        row, tells = warp // self._size[1], bool(to_block.any())
+        all_join = None if to_all is None else self._join(to_all)
+        block_joins = self._join(to_block)
+        for word in words:
+            told = self._words.get(word)
+            if told is None and tells:
+                told = self._words[word] = _InTurn(self._nothing)
+            if told is not None:
+                told.tell_one(row, all_join, block_joins)
+
+    def _join(self, vector: np.ndarray) -> _Join:
+        """What joins a vector to others, and to none: the same array for the same one."""
+        joined: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+        def join(other: np.ndarray | None) -> np.ndarray:
+            if other is None or other is self._nothing:
+                return vector
+            found = joined.get(id(other))
+            if found is None:
+                found = joined[id(other)] = other, np.maximum(other, vector)
+            return found[1]
+
+        return join
+
+    # Several warps and one word
+
+    def _told(self, word: Hashable, vectors: np.ndarray | None = None) -> _Together | None:
+        """What a word tells; None for one that tells nothing, nor does from now on, when it is told these vectors."""
+        told = self._words.get(word)
+        if isinstance(told, _InTurn):
+            told = self._words[word] = told.together(*self._size)
+        elif told is None and vectors is not None and vectors.any():
+            told = self._words[word] = _Together(*self._size, self._nothing)
+        return told
 
     def tell_all(self, word: Hashable, vector: np.ndarray) -> None:
         """A word tells everybody a vector, too."""
         if (told := self._told(word, vector)) is not None:
-            self._tell_all(told, vector)
+            told.tell_all(vector)
 
     def tell(self, word: Hashable, warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
         """Different warps tell a word their vectors, (warps, columns). ``to_all``: None for only their own blocks."""
         if (told := self._told(word, to_block)) is None:
             return
         if to_all is not None:
-            self._tell_all(told, to_all.max(axis=0))
+            told.tell_all(to_all.max(axis=0))
         for _ in self._in_blocks(told, warps, to_block):
             pass
 
-    def _told(self, word: Hashable, vectors: np.ndarray) -> _Told | None:
-        """What a word tells; None for one that tells nothing, nor does from now on, when it is told these vectors."""
-        told = self._words.get(word)
-        if told is None and vectors.any():
-            told = self._words[word] = _Told(*self._size, self._nothing)
-        return told
-
-    @staticmethod
-    def _tell_all(told: _Told, vector: np.ndarray) -> None:
-        if (vector > told.to_all).any():
-            told.to_all = np.maximum(told.to_all, vector)
-            told.news.fill(True)
-
-    def learn_one(self, word: Hashable, warp: int) -> Iterator[np.ndarray]:
-        """One warp reads a word: the vectors that are news for it."""
-        told, (row, own) = self._words.get(word), divmod(warp, self._size[1])
-        if told is None:
-            return
-        if told.news[warp]:
-            told.news[warp] = False
-            yield told.to_all
-        if told.news_of_block[row, own]:
-            told.news_of_block[row, own] = False
-            yield told.to_block[told.line[row]]
-
-    def tell_one(self, word: Hashable, warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
-        """As :meth:`tell`, of one warp: (columns,). All of it counts as news: to look would take longer."""
-        if (told := self._told(word, to_block)) is None:
-            return
-        if to_all is not None:
-            told.to_all = np.maximum(told.to_all, to_all)
-            told.news.fill(True)
-        row = warp // self._size[1]
-        if told.line[row] < 0:
-            told.lines(np.array([row]))
-        line = told.to_block[told.line[row]]
-        np.maximum(line, to_block, out=line)
-        told.news_of_block[row] = True
-
     def learn(self, word: Hashable, warps: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Different warps read a word that tells something.
+        """Different warps read a word.
 
         Gives those that it has news for, with one vector for all of them or one for each.
         """
-        told = self._words[word]
+        if (told := self._told(word)) is None:
+            return
         new = warps[told.news[warps]]
         if len(new):
             told.news[new] = False
@@ -146,31 +272,18 @@ class ToldWords:
         elif told.news[warps].any() or (to_all > told.to_all).any():
             found = np.maximum.accumulate(np.concatenate((told.to_all[None], to_all)))
             told.news[warps] = False
-            self._tell_all(told, found[-1])
+            told.tell_all(found[-1])
             yield warps, found[:-1]
         yield from self._in_blocks(told, warps, to_block)
 
     def _in_blocks(
-        self, told: _Told, warps: np.ndarray, vectors: np.ndarray
+        self, told: _Together, warps: np.ndarray, vectors: np.ndarray
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Warps learn what their own blocks told, and tell them their vectors: those of one block one by one."""
         rows = warps // self._size[1]
         if len(distinct(rows)) == len(rows):
-            yield self._in_block(told, warps, rows, vectors)
+            yield told.in_block(warps, rows, vectors)
             return
         for one in range(len(rows)):
             at = slice(one, one + 1)
-            yield self._in_block(told, warps[at], rows[at], vectors[at])
-
-    @staticmethod
-    def _in_block(
-        told: _Told, warps: np.ndarray, rows: np.ndarray, vectors: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Warps of different blocks learn and tell; gives what they learn."""
-        lines = told.lines(rows)
-        before = told.to_block[lines]
-        tells = (vectors > before).any(axis=1)
-        if tells.any():
-            told.to_block[lines] = np.maximum(before, vectors)
-            told.news_of_block[rows[tells]] = True
-        return warps, before
+            yield told.in_block(warps[at], rows[at], vectors[at])

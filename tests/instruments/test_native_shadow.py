@@ -10,13 +10,14 @@ import pytest
 from softlab.emulator.lanes import Box, lanes_of
 from softlab.emulator.machine.native import available
 from softlab.instruments.cluster_shadow import ClusterShadow
-from softlab.instruments.global_shadow import IN_BLOCK, ONE_CELL, STRONG, GlobalShadow, Stamps
+from softlab.instruments.global_shadow import IN_BLOCK, ONE_CELL, STRONG, VOLATILE, GlobalShadow, Stamps
 from softlab.instruments.happens_before import HappensBefore
 from softlab.instruments.mbarrier_words import MbarrierWords
 from softlab.instruments.native_global import OTHER_READS, SHARED_CELLS, NativeGlobal
 from softlab.instruments.native_global import UNKNOWN as UNKNOWN_CELLS
 from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, UNKNOWN, NativeShadow
 from softlab.instruments.native_shadow import STRONG as STRONG_ACCESS
+from softlab.instruments.strong_access import StrongAccess
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 BLOCKS, THREADS, WORDS = 3, 64, 80
@@ -186,7 +187,7 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
     compiled, plain = (GlobalShadow(BLOCKS * THREADS + 1, THREADS) for _ in range(2))
     native, begin = NativeGlobal(THREADS), 1
     every = np.arange(BLOCKS * THREADS)
-    for now in range(1, 160):
+    for now in range(1, 200):
         lane = every if random.random() < 0.5 else np.flatnonzero(random.random(len(every)) < 0.4)
         kind = random.integers(0, 9)
         spread = lane if kind < 4 else lane ^ 1 if kind < 6 else lane ^ 32 if kind < 8 else lane // 32 * 32
@@ -194,12 +195,14 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
         width, store = int(random.integers(1, 3)), bool(random.random() < 0.4)
         strong = (ONE_CELL, 2 * ONE_CELL, 4 * ONE_CELL, 4 * ONE_CELL | IN_BLOCK)
         flags = int(random.choice([0, 0, *(STRONG | of for of in strong)]))
+        flags |= VOLATILE if store and flags & STRONG and random.random() < 0.4 else 0
         addresses = 1000 + 4 * spread
         found = native.record(compiled, orders, (addresses, lane, width, 1000, 2), begin, now, flags, store)
         cells = ((addresses - 1000 >> 2)[:, None] + np.arange(width)).reshape(-1)
         stamps = Stamps(cells, np.repeat(lane, width), now, flags)
         clash = len(plain.clashing_writes(stamps, begin, orders[0].ordered))
         clash += store and len(plain.clashing_reads(stamps, begin, orders[-1].ordered))
+        clash += flags & VOLATILE and len(plain.volatile_writes(stamps, begin, orders[0].ordered))
         left_to_numpy = found == UNKNOWN_CELLS
         if clash or orders[0].has_groups:
             assert left_to_numpy
@@ -232,9 +235,9 @@ def _synchronise(random: np.random.Generator, order: HappensBefore, now: int) ->
         order.warp_sync(lanes_of(mask), np.uint32(0xFFFFFFFF), now)
     elif kind == 4:
         order.fence(lane, now, "gpu")
-        order.exchange([1, 2, 1], lane, "gpu", now)
+        order.exchange(StrongAccess([1, 2, 1], lane), "gpu", now)
     elif kind == 5:
-        order.exchange([1, 1, 2], lane, "gpu", now)
+        order.exchange(StrongAccess([1, 1, 2], lane), "gpu", now)
 
 
 def test_threads_of_one_warp_are_in_order() -> None:

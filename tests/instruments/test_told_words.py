@@ -41,44 +41,48 @@ def _of_several(
     told: ToldWords, kind: str, word: int, warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray
 ) -> Learnt:
     if kind == "read":
-        return told.learn(word, warps) if word in told else ()
+        return told.learn(word, warps)
     if kind == "exchange":
         return told.pass_on(word, warps, to_all, to_block)
-    told.overwrite(word)
+    told.overwrite([word])
     told.tell(word, warps, to_all, to_block)
     return ()
 
 
 def _of_one(
-    told: ToldWords, kind: str, word: int, warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray
+    told: ToldWords, kind: str, words: list[int], warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray
 ) -> Learnt:
     if kind == "store":
-        told.overwrite(word)
+        told.overwrite(words)
     else:
-        for vector in told.learn_one(word, int(warps[0])):
+        for vector in told.learn_one(words, int(warps[0])):
             yield warps, vector
     if kind != "read":
-        told.tell_one(word, int(warps[0]), None if to_all is None else to_all[0], to_block[0])
+        told.tell_one(words, int(warps[0]), None if to_all is None else to_all[0].copy(), to_block[0].copy())
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_all_learn_what_a_model_says(seed: int) -> None:
+@pytest.mark.parametrize("in_turn", [0.3, 0.97])
+@pytest.mark.parametrize("seed", range(10))
+def test_all_learn_what_a_model_says(seed: int, in_turn: float) -> None:
+    """``in_turn``: how often one warp accesses several words, and not several warps one word."""
     random = np.random.default_rng(seed)
     told, model = ToldWords(BLOCKS, WARPS, COLUMNS), Model()
     known = np.zeros_like(model.known)
     fenced = np.zeros((2, BLOCKS * WARPS, COLUMNS), np.int64)
     for now in range(1, 150):
-        word = int(random.integers(WORDS))
-        warps = random.permutation(BLOCKS * WARPS)[: random.integers(1, BLOCKS * WARPS + 1)]
+        alone = random.random() < in_turn
+        words = random.permutation(WORDS)[: random.integers(1, WORDS + 1) if alone else 1].tolist()
+        warps = random.permutation(BLOCKS * WARPS)[: 1 if alone else random.integers(1, BLOCKS * WARPS + 1)]
         if random.random() < 0.3:  # fences, of the scope of the block or of the GPU
             times = random.integers(0, now, (len(warps), COLUMNS))
             for of in fenced if random.random() < 0.5 else fenced[1:]:
                 of[warps] = np.maximum(of[warps], times)
         to_all = fenced[0, warps] if random.random() < 0.7 else None
         kind = ("read", "exchange", "store")[random.integers(3)]
-        model.access(kind, word, warps, to_all, fenced[1, warps])
-        access = _of_one if len(warps) == 1 and random.random() < 0.7 else _of_several
-        for who, vectors in access(told, kind, word, warps, to_all, fenced[1, warps]):
+        for word in words:
+            model.access(kind, word, warps, to_all, fenced[1, warps])
+        given = warps, to_all, fenced[1, warps]
+        for who, vectors in _of_one(told, kind, words, *given) if alone else _of_several(told, kind, words[0], *given):
             known[who] = np.maximum(known[who], vectors)
         np.testing.assert_array_equal(known, model.known)
         assert told.published() == {n: int(v.max()) for n, v in enumerate(model.to_all) if v.any()}

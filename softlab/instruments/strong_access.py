@@ -1,0 +1,56 @@
+"""Which warps access which words by one strong access."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP
+
+
+class StrongAccess:
+    """An instruction's lanes and the words that they access, (n,) each, in the order of the accesses.
+
+    A lane may access several words. Warps are those of the batch.
+    """
+
+    def __init__(self, words: Sequence[Hashable], lane: np.ndarray) -> None:
+        self.words = words
+        self.lane = lane
+
+    @cached_property
+    def warps(self) -> list[int]:
+        """The warps of the lanes, (n,)."""
+        return (self.lane // WARP).tolist()
+
+    @cached_property
+    def _warps_of_words(self) -> dict[Hashable, dict[int, None]]:
+        """The different warps that access each word, in their order."""
+        groups: dict[Hashable, dict[int, None]] = {}
+        for word, warp in zip(self.words, self.warps, strict=True):
+            if word in groups:
+                groups[word][warp] = None
+            else:
+                groups[word] = {warp: None}
+        return groups
+
+    @cached_property
+    def alone(self) -> dict[int, list[Hashable]]:
+        """For each warp the words that no other warp accesses."""
+        groups: dict[int, list[Hashable]] = {}
+        for word, warps in self._warps_of_words.items():
+            if len(warps) == 1:
+                groups.setdefault(next(iter(warps)), []).append(word)
+        return groups
+
+    @cached_property
+    def together(self) -> dict[Hashable, np.ndarray]:
+        """The warps that access each of the other words, in their order."""
+        return {word: np.array(list(warps)) for word, warps in self._warps_of_words.items() if len(warps) > 1}
+
+    @cached_property
+    def lanes_share(self) -> bool:
+        """Whether lanes of one warp access one word."""
+        return sum(map(len, self._warps_of_words.values())) < len(self.words)
