@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class _Waiting:
     ``reachable``: blocks of the program that can run after it; ``group``: how many threads wait for each other (those
     of a warp or of a block). The masks are (blocks, threads) bool. ``waiting``: threads that wait. ``past``: threads
     that ran code behind the instruction meanwhile. ``beyond``: those of them that ran code further down in the
-    program, so that they did not go to the instruction.
+    program, so that they did not go to the instruction. ``barriers``: the numbers of those at which threads wait there.
     """
 
     reachable: frozenset[int]
@@ -26,34 +26,48 @@ class _Waiting:
     waiting: np.ndarray
     past: np.ndarray
     beyond: np.ndarray
+    barriers: set[int] = field(default_factory=set)
 
 
 class BarrierBypasses:
     """Follows the threads of one batch. An instruction is named by its index in the program.
 
-    A thread that exits before it comes to the instruction does not bypass it: exited threads count as arrived. A thread
-    bypasses the instruction if it runs code behind it while others wait there, and exits without coming back.
+    A thread that exits before it comes to the instruction does not bypass it: exited threads count as arrived. Nor does
+    one that has arrived at the same barrier elsewhere and gone on (``bar.arrive``). A thread bypasses the instruction if it runs code behind it while others wait there, and exits without coming back.
     """
 
     def __init__(self, program: EmulatedProgram) -> None:
         self._program = program
         self._waiting: dict[int, _Waiting] = {}
         self._reachable: dict[int, frozenset[int]] = {}
+        #: For each barrier the threads that have arrived and gone on, (blocks, threads) bool.
+        self._ahead: dict[int, np.ndarray] = {}
 
     @property
     def waiting(self) -> bool:
         """Whether threads wait anywhere."""
         return bool(self._waiting)
 
-    def wait(self, instruction: int, after: int, lanes: Lanes, group: int) -> None:
-        """Lanes wait at an instruction. The block ``after`` follows it."""
+    def wait(self, instruction: int, after: int, lanes: Lanes, group: int, barrier: int | None = None) -> None:
+        """Lanes wait at an instruction. The block ``after`` follows it. ``barrier``: the number of theirs."""
         mask = lanes.mask
         found = self._waiting.get(instruction)
         if found is None:
             nobody = np.zeros_like(mask)
             found = self._waiting[instruction] = _Waiting(self._reachable_from(after), group, nobody, nobody, nobody)
+        if barrier is not None:
+            found.barriers.add(barrier)
         found.waiting = found.waiting | mask
         found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
+
+    def arrive_ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+        """Lanes arrive at a barrier and go on; ``complete``: others pass it, and it begins anew."""
+        mask = lanes.mask
+        before = self._ahead.get(barrier, np.zeros_like(mask))
+        self._ahead[barrier] = before & ~mask if complete else before | mask
+        for found in self._waiting.values():
+            if barrier in found.barriers:
+                found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
 
     def resume(self, lanes: Lanes, *instructions: int) -> None:
         """Lanes continue from these instructions, together with all lanes that they waited for."""
@@ -75,6 +89,8 @@ class BarrierBypasses:
                 shape = (lanes.blocks, -1, found.group)
                 waited_for = found.waiting.reshape(shape).any(axis=2, keepdims=True)
                 passing = lanes.mask.reshape(shape) & waited_for & ~found.waiting.reshape(shape)
+                for barrier in found.barriers & self._ahead.keys():
+                    passing &= ~self._ahead[barrier].reshape(shape)
                 found.past = found.past | passing.reshape(found.past.shape)
                 if block.start > instruction:
                     found.beyond = found.beyond | passing.reshape(found.past.shape)

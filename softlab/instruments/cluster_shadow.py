@@ -128,6 +128,9 @@ class ClusterShadow(Shadow):
             self._of_blocks.hear_all(mask, self._completed)
         whole = (mask == live).all(axis=1)
         self._barrier[whole] = np.maximum(self._barrier, self._completed)[whole]
+        of_warps = self._blocks, -1, WARP
+        passed = (mask | ~live).reshape(of_warps).all(axis=2) & mask.reshape(of_warps).any(axis=2)
+        self._synced[passed] = np.maximum(self._synced, self._completed[:, None])[passed]
 
     # What threads learn from other threads
 

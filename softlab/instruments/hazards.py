@@ -425,6 +425,7 @@ class Hazards(WaitHazards):
 
     def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
         """Lanes arrive at a barrier and go on; later it is complete."""
+        super().ahead(barrier, lanes, complete)
         if complete:
             self._completed = barrier
         else:

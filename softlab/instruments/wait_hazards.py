@@ -101,12 +101,16 @@ class WaitHazards(Observer):
         """Lanes wait for others of their warp."""
         self._bypasses.wait(block.start, block.index, lanes, WARP)
 
-    def arrive(self, block: Block, lanes: Lanes, count: int | None) -> None:
+    def arrive(self, barrier: int, block: Block, lanes: Lanes, count: int | None) -> None:
         """Lanes wait for others of their block; at a barrier for a part of it, for those of their warp."""
         if count is None or count >= lanes.threads:
-            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads)
+            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, lanes.threads, barrier)
         elif is_aligned(self.watched.program.image.instructions[block.stop - 1]) and self._torn(lanes):
             self._bypasses.wait(block.stop - 1, block.index + 1, lanes, WARP)
+
+    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+        """Lanes that arrive at a barrier and go on do not bypass it."""
+        self._bypasses.arrive_ahead(barrier, lanes, complete)
 
     def _torn(self, lanes: Lanes) -> bool:
         """Whether threads of a warp are elsewhere while others of it are among these lanes."""

@@ -31,7 +31,7 @@ from softlab.instruments.recorder import Recorder
 from softlab.instruments.source_names import Parameter, parameters
 from softlab.instruments.undefined import Undefined
 from softlab.instruments.variables import may_leave_a_variable
-from softlab.kernel.limits import LaunchShape, warp_order
+from softlab.kernel.limits import LaunchShape, random_order, warp_order
 from softlab.kernel.mangled_names import qualified_name
 from softlab.kernel.records import program_fields
 from softlab.kernel.variables import VariableStore
@@ -47,6 +47,7 @@ class EmulationOptions:
     blocks: Sequence[int]
     budget: int
     warp_order: Sequence[int] | None
+    random_order: int | None
     cooperative: bool
     compiled: Choice | None
 
@@ -77,11 +78,14 @@ def _parsed(text: str, file: str) -> Module:
 
 
 class EmulatedKernel:
-    """A compiled kernel as the emulator runs it. Make it once per compilation."""
+    """A compiled kernel as the emulator runs it. Make it once per compilation.
 
-    def __init__(self, program: Program) -> None:
+    ``in_turns``: for warps that take turns in a random order.
+    """
+
+    def __init__(self, program: Program, *, in_turns: bool = False) -> None:
         self._compiled = program
-        self.program = EmulatedProgram(_parsed(program.ptx, program.file), program.entry)
+        self.program = EmulatedProgram(_parsed(program.ptx, program.file), program.entry, in_turns=in_turns)
 
     @cached_property
     def machine_code(self) -> MachineCode | None:
@@ -133,6 +137,7 @@ class EmulatedKernel:
             check=bool(options.check),
             budget=options.budget,
             warp_order=warp_order(options.warp_order, shape.block),
+            random_order=random_order(options.random_order, options.warp_order),
             cooperative=options.cooperative,
             compiled=options.compiled,
             observers=[o for o in (*hazards, counters, recorder) if o is not None],

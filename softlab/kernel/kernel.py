@@ -223,6 +223,7 @@ class Kernel:
         blocks: Sequence[int] = (0,),
         budget: int = INSTRUCTION_BUDGET,
         warp_order: Sequence[int] | None = None,
+        random_order: int | None = None,
         cooperative: bool = False,
         compiled: Literal["none", "hot", "all"] | None = None,
     ) -> Run:
@@ -250,6 +251,10 @@ class Kernel:
             warp_order: the warps of a block in some order, such as (1, 0) (emulator). Each runs to its next barrier or
                 to its end before the next one starts. Default: all in lock step. A GPU may take any order, so a kernel
                 whose result depends on it is wrong.
+            random_order: the number of an order in which the warps of all blocks take turns, drawn at random (emulator).
+                A turn is a piece of code without a branch. Blocks that find each other by flags, counts or locks may
+                have a race that only some orders show, so try several numbers. Only blocks of one batch take turns;
+                those of a cooperative launch are one batch. The run is slower.
             cooperative: run all blocks of the grid at once, so that each may wait for any other. They must fit on the
                 GPU, or on the largest one of ``arch`` that softlab knows (emulator).
             compiled: which blocks of code llvmlite compiles (emulator): "hot" ones, which run often, "all" or "none".
@@ -280,11 +285,12 @@ class Kernel:
         from softlab.kernel.emulation import EmulationOptions
 
         recorded, most = recorded_blocks(blocks, shape.grid), instruction_budget(budget)
-        options = EmulationOptions(check, record, recorded, most, warp_order, cooperative, compiled)
-        emulation = self._emulated.prepare(shape, args, options, self.variables)
+        options = EmulationOptions(check, record, recorded, most, warp_order, random_order, cooperative, compiled)
+        emulated = self._emulated if random_order is None else self._emulated_in_turns
+        emulation = emulated.prepare(shape, args, options, self.variables)
         with ProgressBar(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
-        result = self._emulated.result(emulation, lane_instructions)
+        result = emulated.result(emulation, lane_instructions)
         return replace(result, launched=Launched.of(self.program, self.variables, args))
 
     def estimate(
@@ -397,6 +403,12 @@ class Kernel:
         from softlab.kernel.emulation import EmulatedKernel
 
         return EmulatedKernel(self.program)
+
+    @cached_property
+    def _emulated_in_turns(self) -> EmulatedKernel:
+        from softlab.kernel.emulation import EmulatedKernel
+
+        return EmulatedKernel(self.program, in_turns=True)
 
     @cached_property
     def _gpu(self) -> GpuKernel:

@@ -114,6 +114,18 @@ def warp_order(given: Sequence[int] | None, block: Index3) -> tuple[int, ...]:
     return order
 
 
+def random_order(given: int | None, warp_order: Sequence[int] | None) -> int | None:
+    """A checked number of a random order; None for none."""
+    if given is None:
+        return None
+    if warp_order is not None:
+        raise ValueError("warp_order and random_order are two orders: pass one of them")
+    number = index(given)
+    if number < 0:
+        raise ValueError(f"random_order = {number}: pass a number that is not negative; another one gives another order")
+    return number
+
+
 def recorded_blocks(given: Any, grid: Index3) -> tuple[int, ...]:
     """The checked linear indices of the blocks to record.
 

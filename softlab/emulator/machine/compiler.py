@@ -63,12 +63,13 @@ class EmulatedProgram:
 
     ``registers`` maps a register's name to its number; ``initial`` holds the value of each before anything is written.
     ``tracked``: the registers that may be read before they have a value. ``of_groups``: what is known of the registers
-    of ``wgmma``.
+    of ``wgmma``. ``in_turns``: the blocks are those of warps that take turns.
     """
 
-    def __init__(self, module: Module, entry: str) -> None:
+    def __init__(self, module: Module, entry: str, *, in_turns: bool = False) -> None:
         self.image: Image = contracted(link(module, entry))
-        self.blocks = blocks_of(self.image)
+        self.in_turns = in_turns
+        self.blocks = blocks_of(self.image, in_turns=in_turns)
         self.tracked = tracked_registers(self.image, self.blocks)
         self.of_groups = group_registers(self.image, self.blocks)
         self.registers = {name: number for number, name in enumerate(self.image.registers)}
@@ -86,7 +87,7 @@ class EmulatedProgram:
     def of_entry(self, entry: str) -> EmulatedProgram:
         """Another kernel of the module, made once for all kernels that lead to it from here."""
         if entry not in self._programs:
-            other = self._programs[entry] = EmulatedProgram(self.image.module, entry)
+            other = self._programs[entry] = EmulatedProgram(self.image.module, entry, in_turns=self.in_turns)
             other._programs = self._programs
         return self._programs[entry]
 

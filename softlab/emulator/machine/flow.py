@@ -53,6 +53,12 @@ def ends_block(instruction: Instruction) -> str:
     return opcode.ends if opcode is not None else ""
 
 
+def synchronises(instruction: Instruction) -> bool:
+    """Whether other threads may be told something by it, or learn something: an atomic, a fence, a strong access."""
+    strong = instruction.has("volatile", "relaxed", "acquire", "release", "mmio")
+    return instruction.opcode in ("atom", "red", "membar", "fence") or (instruction.opcode in ("ld", "st") and strong)
+
+
 def is_cluster_barrier(instruction: Instruction) -> bool:
     """Whether it is one half of the barrier of a cluster."""
     return instruction.opcode == "barrier" and instruction.has("cluster")
@@ -109,13 +115,15 @@ class _Draft:
         return follow
 
 
-def blocks_of(image: Image) -> tuple[Block, ...]:
+def blocks_of(image: Image, *, in_turns: bool = False) -> tuple[Block, ...]:
     """Cut the image into blocks; also at barriers and before instructions at which lanes wait for each other.
+
+    ``in_turns``: cut also before atomics, fences and strong accesses, so that other warps can run in between.
 
     Raises:
         Error: a branch to a label that is not there.
     """
-    drafts = _drafts(image)
+    drafts = _drafts(image, in_turns)
     reads, writes, live_out = _liveness(drafts)
     blocks = []
     for index, draft in enumerate(drafts):
@@ -143,13 +151,13 @@ def _names_one_mask(instruction: Instruction) -> bool:
     return instruction.guard is None and not isinstance(mask_of(instruction), Register)
 
 
-def _drafts(image: Image) -> list[_Draft]:
+def _drafts(image: Image, in_turns: bool) -> list[_Draft]:
     instructions = image.instructions
     leaders = {0, *image.labels.values()}
     for index, instruction in enumerate(instructions):
         if ends_block(instruction):
             leaders.add(index + 1)
-        if is_warp_synchronous(instruction) or waits(instruction):
+        if is_warp_synchronous(instruction) or waits(instruction) or (in_turns and synchronises(instruction)):
             leaders.add(index)
     starts = sorted(leader for leader in leaders if leader < len(instructions))
     number = {start: index for index, start in enumerate(starts)}

@@ -130,8 +130,8 @@ class Observer:
     def warp_sync(self, site: InstructionSite, lanes: Lanes, members: Value) -> None:
         """These lanes execute a warp-synchronous instruction together; ``members`` is the mask that each one names."""
 
-    def arrive(self, block: Block, lanes: Lanes, count: int | None) -> None:
-        """These lanes wait at the barrier that ends this basic block, since others of their block are not there yet.
+    def arrive(self, barrier: int, block: Block, lanes: Lanes, count: int | None) -> None:
+        """These lanes wait at the barrier of this number, which ends this basic block, for others of their block.
 
         ``count`` is the number of threads that the barrier is for, None for all of the block.
         """

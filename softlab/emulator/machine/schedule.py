@@ -77,6 +77,8 @@ _BlockSets = dict[int, Lanes]
 _EARLY_LOOKS = 256
 #: How often warps may go ahead of others that write in a loop. It costs steps that they would have had together.
 _EARLY_STARTS = 8
+#: How likely lanes in loops look again at each step after memory has changed, in a random order.
+_LOOKS_AGAIN = 0.25
 
 
 def _unite(sets: _BlockSets, index: int, lanes: Lanes) -> None:
@@ -84,12 +86,32 @@ def _unite(sets: _BlockSets, index: int, lanes: Lanes) -> None:
     sets[index] = lanes.unite(sets[index]) if index in sets else lanes
 
 
+class _RandomTurns:
+    """Draws whose turn it is. How likely a warp keeps its turn is drawn once, so that turns are short or long."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+        self._keeps = random.random()
+        self._last = -1
+
+    def draw(self, able: np.ndarray) -> int:
+        """The number of a warp of those that can go on, (blocks, warps) bool."""
+        numbers = np.flatnonzero(able)
+        if self._last not in numbers or self._random.random() >= self._keeps:
+            self._last = int(self._random.choice(numbers))
+        return self._last
+
+    def looks_again(self) -> bool:
+        """Whether lanes in loops look again now."""
+        return self._random.random() < _LOOKS_AGAIN
+
+
 class Schedule:
     """For each block of the code, the lanes that run it next or wait to do so.
 
     ``live`` are the lanes that have not exited, None at the end. Blocks are numbered in the order of the code, and the
     lowest goes first. With a ``warp_order`` a warp goes as far as it can before the next one in that order begins: one
-    of the many orders in which a GPU may run them.
+    of the many orders in which a GPU may run them. With ``random`` the warps of all blocks take turns, which are drawn.
     """
 
     def __init__(
@@ -100,11 +122,13 @@ class Schedule:
         votes: BlockVotes,
         warp_order: Sequence[int] = (),
         *,
+        random: np.random.Generator | None = None,
         waits_in_loops: bool = False,
     ) -> None:
         """``waits_in_loops``: whether the code has loops that only other lanes can end."""
         self.live: Lanes | None = everyone
         self._warp_order = tuple(warp_order)
+        self._turns_at_random = _RandomTurns(random) if random is not None else None
         self._blocks = blocks
         self._listeners = listeners
         self._votes = votes
@@ -122,8 +146,9 @@ class Schedule:
         self._writes_when_deferred = -1
         #: Lanes that could run, while those in loops look again.
         self._held: _BlockSets = {}
-        self._looks_left = 0 if warp_order else _EARLY_LOOKS
-        self._starts_left = _EARLY_STARTS if waits_in_loops and not warp_order else 0
+        together = not warp_order and random is None
+        self._looks_left = _EARLY_LOOKS if together else 0
+        self._starts_left = _EARLY_STARTS if waits_in_loops and together else 0
         #: Block -> how many lanes came to it last, and after how many writes.
         self._turns: dict[int, tuple[int, int]] = {}
         #: Whether lanes at an mbarrier get the answer "not yet" before those that spin look again.
@@ -162,6 +187,12 @@ class Schedule:
         one waits or has ended.
         """
         if self._held:
+            return False
+        if self._turns_at_random is not None:
+            if self._spinning and writes != self._writes_when_deferred and self._turns_at_random.looks_again():
+                for waiting, others in self._spinning.items():
+                    self.add(waiting, others)
+                self._spinning = {}
             return False
         if self._spinning and self._looks_left and writes != self._writes_when_deferred:
             self._looks_left -= 1
@@ -208,10 +239,15 @@ class Schedule:
         return not (self._ready or self._held)
 
     @property
+    def in_lock_step(self) -> bool:
+        """Whether all warps that are at one block of the code run it together."""
+        return not self._warp_order and self._turns_at_random is None
+
+    @property
     def nobody_waits(self) -> bool:
         """Whether all lanes that have not exited can run, in any order."""
         waiting = self._held or self._stalled or self._waiting or self._spinning or self._arrivals
-        return not waiting and not self._warp_order
+        return not waiting and self.in_lock_step
 
     def take_ready(self, last: int) -> _BlockSets:
         """The lanes that are ready at blocks up to this one; they leave the schedule."""
@@ -233,7 +269,7 @@ class Schedule:
                 if found is not None:
                     return found
                 continue
-            index, lanes = self._lowest() if not self._warp_order else self._lowest_of_first_warp()
+            index, lanes = self._lowest() if self.in_lock_step else self._lowest_of_a_warp()
             if self._runs_at_once[index]:
                 return index, lanes
             able = self._able(index, lanes, host)
@@ -280,22 +316,27 @@ class Schedule:
         index = next(iter(self._ready)) if len(self._ready) == 1 else min(self._ready)
         return index, self._ready.pop(index)
 
-    def _lowest_of_first_warp(self) -> tuple[int, Lanes]:
-        """Of the first warp in the order that can go on: its lanes at their lowest block. All others stay."""
-        for warp in self._warp_order:
-            for index in sorted(self._ready):
-                mask = self._ready[index].mask
-                own = np.zeros_like(mask)
-                lanes = slice(warp * WARP, (warp + 1) * WARP)
-                own[:, lanes] = mask[:, lanes]
-                if own.any():
-                    rest = mask & ~own
-                    if rest.any():
-                        self._ready[index] = lanes_of(rest)
-                    else:
-                        del self._ready[index]
-                    return index, lanes_of(own)
-        raise AssertionError("a warp order names every warp")
+    def _lowest_of_a_warp(self) -> tuple[int, Lanes]:
+        """The lanes of one warp at their lowest block; all others stay.
+
+        It is the first warp in the order that can go on, in all blocks of the batch, or one that is drawn in one block.
+        """
+        ready = {index: _by_warp(self._ready[index]).any(axis=2) for index in sorted(self._ready)}
+        able = np.logical_or.reduce(list(ready.values()))
+        chosen = np.zeros_like(able)
+        if self._turns_at_random is not None:
+            chosen.reshape(-1)[self._turns_at_random.draw(able)] = True
+        else:
+            chosen[:, next(warp for warp in self._warp_order if able[:, warp].any())] = True
+        index = next(index for index, warps in ready.items() if (warps & chosen).any())
+        mask = self._ready[index].mask
+        own = mask & np.repeat(chosen, WARP, axis=1)
+        rest = mask & ~own
+        if rest.any():
+            self._ready[index] = lanes_of(rest)
+        else:
+            del self._ready[index]
+        return index, lanes_of(own)
 
     def _wake(self, host: ScheduleHost) -> tuple[int, Lanes] | None:
         """No lane is ready: ask again for the lanes that wait, where anything has happened since they were put aside.
@@ -391,7 +432,7 @@ class Schedule:
         else:
             self._arrivals.append(_Arrival(barrier, count, block, lanes, waits, predicate is not None))
         if waits and self._listeners.arrive is not None:
-            self._listeners.arrive(block, lanes, count)
+            self._listeners.arrive(barrier, block, lanes, count)
         if not waits:
             if self._listeners.ahead is not None:
                 self._listeners.ahead(barrier, lanes, False)
