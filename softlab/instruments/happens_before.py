@@ -265,35 +265,43 @@ class HappensBefore:
             return
         self._told.overwrite(access.words)
         for warp, words in access.alone.items():
-            self._told.tell_one(words, warp, *self._tells(warp, scope))
+            self._one_tells(words, warp, scope)
         for word, warps in access.together.items():
             self._told.tell(word, warps, *self._tells(warps, scope))
 
-    def _tells(self, warps: int | np.ndarray, scope: str) -> tuple[np.ndarray | None, np.ndarray]:
+    def _tells(self, warps: np.ndarray, scope: str) -> tuple[np.ndarray | None, np.ndarray]:
         """What strong accesses of a scope tell everybody, and the own block: the knowledge at the last fences."""
+        far, at = self._tables(), _spaced(warps)
+        return None if scope == "cta" else far.fenced[at], far.fenced_in_block[at]
+
+    def _one_tells(self, words: Iterable[Hashable], warp: int, scope: str) -> None:
+        """A warp of the batch tells words what it knew at its last fences."""
         far = self._tables()
-        in_block = far.fenced_in_block[warps].copy()
-        return None if scope == "cta" else far.fenced[warps].copy(), in_block
+        to_all = None if scope == "cta" else far.fenced[warp].copy()
+        self._told.tell_one(words, warp, to_all, far.fenced_in_block[warp].copy())
 
     def read(self, access: StrongAccess) -> None:
         """Lanes read words by strong loads, and learn what these publish."""
         if self._far is None:
             return
         for warp, words in access.alone.items():
-            self._one_learns(words, warp)
+            if self._told.any_tells(words):
+                self._one_learns(words, warp)
         for word, warps in access.together.items():
             for learning, vectors in self._told.learn(word, warps):
                 self._learn(learning, vectors)
 
     def _one_learns(self, words: Iterable[Hashable], warp: int) -> None:
         """A warp of the batch learns what words tell it."""
+        if not (vectors := self._told.learn_one(words, warp)):
+            return
         row, own = divmod(warp, self.warps)
         columns = slice(row, row + 1) if self.per_block else slice(row * self.warps, (row + 1) * self.warps)
         far, near = self._tables(), self._known[row, own]
-        for vector in self._told.learn_one(words, warp):
+        far.differs[row] = True
+        for vector in vectors:
             np.maximum(far.known[warp], vector, out=far.known[warp])
             np.maximum(near, vector[columns], out=near)
-            far.differs[row] = True
 
     def exchange(self, access: StrongAccess, scope: str, now: int) -> None:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
@@ -303,7 +311,7 @@ class HappensBefore:
             return
         for warp, words in access.alone.items():
             self._one_learns(words, warp)
-            self._told.tell_one(words, warp, *self._tells(warp, scope))
+            self._one_tells(words, warp, scope)
         for word, warps in access.together.items():
             for learning, vectors in self._told.pass_on(word, warps, *self._tells(warps, scope)):
                 self._learn(learning, vectors)
@@ -427,7 +435,8 @@ class HappensBefore:
 
 def _spaced(numbers: np.ndarray) -> np.ndarray | slice:
     """The numbers as a slice where they rise by equal steps: rows of a table are quicker to take so."""
-    step = int(numbers[1] - numbers[0]) if len(numbers) > 1 else 1
-    if step < 1 or (np.diff(numbers) != step).any():
+    first, last = int(numbers[0]), int(numbers[-1])
+    step = (last - first) // max(1, len(numbers) - 1)
+    if len(numbers) > 1 and (step < 1 or (np.diff(numbers) != step).any()):
         return numbers
-    return slice(int(numbers[0]), int(numbers[-1]) + 1, step)
+    return slice(first, last + 1, step or 1)

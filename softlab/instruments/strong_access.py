@@ -28,12 +28,9 @@ class StrongAccess:
     @cached_property
     def _warps_of_words(self) -> dict[Hashable, dict[int, None]]:
         """The different warps that access each word, in their order."""
-        groups: dict[Hashable, dict[int, None]] = {}
+        groups: dict[Hashable, dict[int, None]] = {word: {} for word in self.words}
         for word, warp in zip(self.words, self.warps, strict=True):
-            if word in groups:
-                groups[word][warp] = None
-            else:
-                groups[word] = {warp: None}
+            groups[word][warp] = None
         return groups
 
     @cached_property

@@ -160,6 +160,10 @@ class ToldWords:
         self._nothing = np.zeros(columns, np.int64)
         self._words: dict[Hashable, _InTurn | _Together] = {}
 
+    def any_tells(self, words: Iterable[Hashable]) -> bool:
+        """Whether anybody has told one of the words anything."""
+        return not self._words.keys().isdisjoint(words)
+
     def to_all(self, word: Hashable) -> np.ndarray | None:
         """What a word tells everybody, (columns,); None for a word that nobody has told anything."""
         told = self._words.get(word)
@@ -179,14 +183,14 @@ class ToldWords:
 
     # One warp and several words
 
-    def learn_one(self, words: Iterable[Hashable], warp: int) -> Iterable[np.ndarray]:
+    def learn_one(self, words: Iterable[Hashable], warp: int) -> list[np.ndarray]:
         """One warp reads words: the different vectors that are news for it."""
         row = warp // self._size[1]
         found: _Found = {}
         for word in words:
             if (told := self._words.get(word)) is not None:
                 told.learn_one(row, warp, found)
-        return found.values()
+        return list(found.values())
 
     def tell_one(self, words: Iterable[Hashable], warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
         """As :meth:`tell`, of one warp that tells different words the same: (columns,).

@@ -122,7 +122,9 @@ def random_order(given: int | None, warp_order: Sequence[int] | None) -> int | N
         raise ValueError("warp_order and random_order are two orders: pass one of them")
     number = index(given)
     if number < 0:
-        raise ValueError(f"random_order = {number}: pass a number that is not negative; another one gives another order")
+        raise ValueError(
+            f"random_order = {number}: pass a number that is not negative; another one gives another order"
+        )
     return number
 
 

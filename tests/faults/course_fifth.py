@@ -128,7 +128,8 @@ BAD_FIFTH = (
          arguments=lambda: [floats(40), floats(160), zeros(64, "f4"), 10]),
     _bad("parity_flipped_at_every_stage", arguments=_floats(384, 384, 6)),
     _bad("grid_barrier_that_opens_once", grid=3, block=32, arguments=lambda: [integers(96), zeros(1, "u4")],
-         missed="the order of this run counts: all blocks have added to the count when the first one looks at it"),
+         missed="the order of this run counts: all blocks have added to the count when the first one looks at it; "
+                "`random_order` finds it"),
     _bad("triangular_factor_read_above_the_diagonal", _UNSET_SHARED, block=16,
          arguments=lambda: [floats(256), floats(16), zeros(16, "f4")]),
     _bad("hits_without_an_identity", _UNSET, block=32, arguments=lambda: [floats(20), floats(32), zeros(32), 20]),

@@ -183,7 +183,8 @@ BAD_NINTH = (
     _bad("product_stored_before_it_is_done", "wgmma-misuse", block=128,
          arguments=lambda: [halves(1280).view("u4"), zeros(1024, "f4")]),
     _bad("two_flags_without_a_total_order", grid=2, block=1, arguments=lambda: [zeros(2), zeros(1)],
-         missed="the order of this run counts: the second block sees the flag of the first one, and stays out"),
+         missed="only the weak memory of a GPU shows it: in every order of the instructions one block sees the flag of "
+                "the other"),
     _bad("pairs_chosen_by_a_load_and_a_store", grid=2, block=40,
          arguments=lambda: [(7 * np.arange(70) + 3).astype("i4") % 70, zeros(70), zeros(70), 70]),
     _bad("dimensions_of_the_block_exchanged", block=(5, 4, 3), arguments=_floats(60, 60)),

@@ -91,7 +91,8 @@ BAD_SIXTH = (
     _bad("critical_section_entered_without_the_lock", grid=4, block=32,
          arguments=lambda: [floats(4), zeros(1, "f4"), zeros(1)]),
     _bad("sequence_lock_of_plain_words", grid=2, block=32, arguments=lambda: [zeros(2), zeros(1), zeros(1), 3],
-         missed="the order of this run counts: the reader looks before the writer begins, and after it is done"),
+         missed="the order of this run counts: the reader looks before the writer begins, and after it is done; "
+                "`random_order` finds it"),
     _bad("node_linked_after_it_is_published", grid=4, block=32,
          arguments=lambda: [np.full(8, -1, "i4"), np.array([-1], "i4"), integers(4), zeros(4)]),
     _bad("task_counted_before_its_result", grid=4, block=32, arguments=_words(4, 4, 1, 1)),

@@ -104,6 +104,20 @@ def test_a_barrier_that_opens_is_no_longer_waited_at():
     assert bypasses.by_exiting(lanes(0, 41)) is None
 
 
+def test_threads_that_arrive_at_the_same_barrier_and_go_on_bypass_nothing():
+    """So they do before and after the others come, until all have passed; at another barrier they do."""
+    bypasses, blocks, barrier = followed()
+    bypasses.arrive_ahead(3, lanes(0, 40), False)
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS, 3)
+    bypasses.run(blocks[2], lanes(0, 40, 41, 42))
+    bypasses.arrive_ahead(3, lanes(0, 41), False)
+    bypasses.arrive_ahead(4, lanes(0, 42), False)
+    assert found(bypasses.by_exiting(lanes(0, 40, 41, 42))) == (barrier, [(0, 42)])
+    bypasses.arrive_ahead(3, lanes(0, 40, 41), True)
+    bypasses.run(blocks[2], lanes(0, 40))
+    assert found(bypasses.by_exiting(lanes(0, 40, 41))) == (barrier, [(0, 40)])
+
+
 @pytest.mark.parametrize("group", [32, THREADS])
 def test_threads_wait_for_others_of_their_warp_or_of_their_block(group: int):
     bypasses, blocks, barrier = followed()

@@ -128,7 +128,9 @@ class RunningBatch:
             self._listeners,
             self.units.block_votes,
             self.launch.warp_order,
-            random=None if self.launch.random_order is None else np.random.default_rng((self.launch.random_order, first)),
+            random=None
+            if self.launch.random_order is None
+            else np.random.default_rng((self.launch.random_order, first)),
             waits_in_loops=self.program.loops.wait_for_others,
         )
         self.host.begin(self.geometry, self.schedule)
