@@ -33,7 +33,8 @@ class BarrierBypasses:
     """Follows the threads of one batch. An instruction is named by its index in the program.
 
     A thread that exits before it comes to the instruction does not bypass it: exited threads count as arrived. Nor does
-    one that has arrived at the same barrier elsewhere and gone on (``bar.arrive``). A thread bypasses the instruction if it runs code behind it while others wait there, and exits without coming back.
+    one that has arrived at the same barrier elsewhere and gone on (``bar.arrive``). A thread bypasses the instruction
+    if it runs code behind it while others wait there, and exits without coming back.
     """
 
     def __init__(self, program: EmulatedProgram) -> None:

@@ -251,10 +251,10 @@ class Kernel:
             warp_order: the warps of a block in some order, such as (1, 0) (emulator). Each runs to its next barrier or
                 to its end before the next one starts. Default: all in lock step. A GPU may take any order, so a kernel
                 whose result depends on it is wrong.
-            random_order: the number of an order in which the warps of all blocks take turns, drawn at random (emulator).
-                A turn is a piece of code without a branch. Blocks that find each other by flags, counts or locks may
-                have a race that only some orders show, so try several numbers. Only blocks of one batch take turns;
-                those of a cooperative launch are one batch. The run is slower.
+            random_order: the number of an order in which the warps of all blocks take turns that are drawn (emulator).
+                A turn ends at a branch, an atomic, a fence or a strong access. Blocks that find each other by flags,
+                counts or locks may have a race that only some orders show, so try several numbers. Blocks of one batch
+                take turns; those of a cooperative launch are one batch. The run is slower.
             cooperative: run all blocks of the grid at once, so that each may wait for any other. They must fit on the
                 GPU, or on the largest one of ``arch`` that softlab knows (emulator).
             compiled: which blocks of code llvmlite compiles (emulator): "hot" ones, which run often, "all" or "none".

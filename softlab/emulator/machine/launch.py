@@ -28,10 +28,10 @@ class Launch:
     ``file`` names the kernel's own source in faults. ``%smid`` is below ``sm_count``. ``output`` takes what the kernel
     prints. ``budget`` is the number of instructions that a batch may issue. ``check`` says whether it is a fault that
     lanes cannot arrive at a warp-synchronous instruction that names them. ``warp_order`` names a block's warps in the
-    order in which each goes as far as it can (empty: all in lock step); ``random_order`` is the number of a random order
-    of the warps of all blocks, or None. All blocks of a ``cooperative`` launch are one
-    batch. ``grid_workspace`` is the address of the word in which cooperative groups keep the barrier of such a grid,
-    else 0. ``compiled`` says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
+    order in which each goes as far as it can (empty: all in lock step); ``random_order`` is the number of a random
+    order of the warps of all blocks, or None. All blocks of a ``cooperative`` launch are one batch. ``grid_workspace``
+    is the address of the word in which cooperative groups keep the barrier of such a grid, else 0. ``compiled``
+    says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
     raises or collects the faults. ``names`` knows the source, for the words of faults.
 
     A grid that device code launches is a launch of its own, ``depth`` launches deep, with the observers that

@@ -18,7 +18,7 @@ from softlab.emulator.ptx.blocks import Block
 class Listeners:
     """The listeners of barriers (``Observer`` says when each is called); None costs nothing."""
 
-    arrive: Callable[[Block, Lanes, int | None], Any] | None = None
+    arrive: Callable[[int, Block, Lanes, int | None], Any] | None = None
     stall: Callable[[Block, Lanes], Any] | None = None
     barrier: Callable[[Lanes, Sequence[int], Lanes | None], Any] | None = None
     meet: Callable[[int, Sequence[tuple[int, int | None, Lanes]]], Any] | None = None
