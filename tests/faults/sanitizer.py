@@ -201,6 +201,7 @@ def prepare(folder: Path, newer: bool = False) -> None:
 
     ``newer``: only for cases that the record lacks.
     """
+    from softlab import TensorMap
     from softlab.cuda.structs import Struct
     from softlab.emulator.machine.arguments import scalar_for_driver
     from softlab.kernel import Kernel
@@ -221,8 +222,11 @@ def prepare(folder: Path, newer: bool = False) -> None:
         program = case.compile(f"{name}.cu")
         assert program.cubin is not None
         arguments = case.arguments()
-        if any(isinstance(value, Struct) for value in arguments):
-            index[case.name] = {"left out": "a structure by value"}
+        other = next((value for value in arguments if isinstance(value, Struct | TensorMap)), None)
+        if other is not None:
+            index[case.name] = {
+                "left out": "a tensor map" if isinstance(other, TensorMap) else "a structure by value"
+            }
             continue
         if any(isinstance(value, int | float) for value in arguments):
             image = Kernel.from_program(program)._emulated.program.image

@@ -31,8 +31,8 @@ class Launch:
     order in which each goes as far as it can (empty: all in lock step); ``random_order`` is the number of a random
     order of the warps of all blocks, or None. All blocks of a ``cooperative`` launch are one batch. ``grid_workspace``
     is the address of the word in which cooperative groups keep the barrier of such a grid, else 0. ``compiled``
-    says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink``
-    raises or collects the faults. ``names`` knows the source, for the words of faults.
+    says which blocks of code are compiled (:mod:`softlab.emulator.machine.fusing`). ``sink`` raises or collects the
+    faults. ``names`` knows the source, for the words of faults.
 
     A grid that device code launches is a launch of its own, ``depth`` launches deep, with the observers that
     ``child_observers`` makes. ``started`` are the symbols of the kernels that were launched so, in their order.
