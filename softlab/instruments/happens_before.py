@@ -263,10 +263,11 @@ class HappensBefore:
             self.fence(access.lane, now, scope)
         if self._far is None:
             return
-        self._told.overwrite(access.words)
         for warp, words in access.alone.items():
+            self._told.overwrite(words)
             self._one_tells(words, warp, scope)
         for word, warps in access.together.items():
+            self._told.overwrite([word])
             self._told.tell(word, warps, *self._tells(warps, scope))
 
     def _tells(self, warps: np.ndarray, scope: str) -> tuple[np.ndarray | None, np.ndarray]:
@@ -274,7 +275,7 @@ class HappensBefore:
         far, at = self._tables(), _spaced(warps)
         return None if scope == "cta" else far.fenced[at], far.fenced_in_block[at]
 
-    def _one_tells(self, words: Iterable[Hashable], warp: int, scope: str) -> None:
+    def _one_tells(self, words: Sequence[Hashable], warp: int, scope: str) -> None:
         """A warp of the batch tells words what it knew at its last fences."""
         far = self._tables()
         to_all = None if scope == "cta" else far.fenced[warp].copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,7 +28,9 @@ class StrongAccess:
 
     @cached_property
     def _warps_of_words(self) -> dict[Hashable, dict[int, None]]:
-        """The different warps that access each word, in their order."""
+        """The different warps that access each word, in their order; nothing where no word is accessed twice."""
+        if len(set(self.words)) == len(self.words):
+            return {}
         groups: dict[Hashable, dict[int, None]] = {word: {} for word in self.words}
         for word, warp in zip(self.words, self.warps, strict=True):
             groups[word][warp] = None
@@ -37,9 +40,15 @@ class StrongAccess:
     def alone(self) -> dict[int, list[Hashable]]:
         """For each warp the words that no other warp accesses."""
         groups: dict[int, list[Hashable]] = {}
-        for word, warps in self._warps_of_words.items():
-            if len(warps) == 1:
-                groups.setdefault(next(iter(warps)), []).append(word)
+        if self._warps_of_words:
+            for word, warps in self._warps_of_words.items():
+                if len(warps) == 1:
+                    groups.setdefault(next(iter(warps)), []).append(word)
+            return groups
+        begins = (np.flatnonzero(np.diff(self.lane // WARP)) + 1).tolist()
+        for begin, end in pairwise([0, *begins, len(self.words)]):
+            if begin < end:
+                groups.setdefault(self.warps[begin], []).extend(self.words[begin:end])
         return groups
 
     @cached_property
@@ -50,4 +59,5 @@ class StrongAccess:
     @cached_property
     def lanes_share(self) -> bool:
         """Whether lanes of one warp access one word."""
-        return sum(map(len, self._warps_of_words.values())) < len(self.words)
+        groups = self._warps_of_words
+        return bool(groups) and sum(map(len, groups.values())) < len(self.words)

@@ -2,12 +2,14 @@
 
 What a warp knows is a vector of times, as :mod:`softlab.instruments.happens_before` has it. A word tells a vector to
 everybody, and one more per block to the warps of this block. Warps that poll a word read the same again and again. They
-have nothing to learn then, and that is quick to see. A warp that tells many words the same tells it by one vector.
+have nothing to learn then, and that is quick to see. Words that one warp tells the same at one time count as one until
+they are told different things: many threads have words of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -21,12 +23,18 @@ _Found: TypeAlias = dict[int, np.ndarray]
 
 
 class _Vector:
-    """A vector (columns,) that a word tells, and the warps that know it. Other words may have the same array."""
+    """A vector (columns,) that words tell, and the warps that know it. Nobody writes into the array."""
 
     __slots__ = ("known_by", "times")
 
     def __init__(self, times: np.ndarray) -> None:
         self.becomes(times)
+
+    def copy(self) -> _Vector:
+        """The same, for other words."""
+        other = _Vector(self.times)
+        other.known_by = self.known_by.copy()
+        return other
 
     def becomes(self, times: np.ndarray) -> None:
         """The word tells something else, which is news for all warps."""
@@ -41,13 +49,22 @@ class _Vector:
 
 
 class _InTurn:
-    """What a word tells that no two warps have accessed at one time."""
+    """What words tell that no two warps have accessed at one time. ``count``: how many words it is."""
 
-    __slots__ = ("_to_all", "_to_block")
+    __slots__ = ("_to_all", "_to_block", "count")
 
-    def __init__(self, nothing: np.ndarray) -> None:
+    def __init__(self, nothing: np.ndarray, count: int) -> None:
+        self.count = count
         self._to_all = _Vector(nothing)
         self._to_block: dict[int, _Vector] = {}
+
+    def split(self, count: int) -> _InTurn:
+        """The same for that many of the words, which are told something else from now on."""
+        part = _InTurn(self.to_all, count)
+        part._to_all = self._to_all.copy()
+        part._to_block = {row: vector.copy() for row, vector in self._to_block.items()}
+        self.count -= count
+        return part
 
     @property
     def to_all(self) -> np.ndarray:
@@ -175,11 +192,23 @@ class ToldWords:
         latest = {at: int(vector.max()) for at, vector in {id(one): one for one in vectors.values()}.items()}
         return {word: latest[id(vector)] for word, vector in vectors.items() if latest[id(vector)] > 0}
 
-    def overwrite(self, words: Iterable[Hashable]) -> None:
-        """Words are stored to: what they told everybody before is gone."""
-        for word in words:
-            if (told := self._words.get(word)) is not None:
-                told.overwrite(self._nothing)
+    def overwrite(self, words: Sequence[Hashable]) -> None:
+        """Different words are stored to: what they told everybody before is gone."""
+        for told in self._apart(words):
+            told.overwrite(self._nothing)
+
+    def _apart(self, words: Sequence[Hashable]) -> list[_InTurn | _Together]:
+        """What different words tell, apart from all others; those that tell nothing are left out."""
+        counts = Counter(map(self._words.get, words))
+        found = []
+        for told, count in counts.items():
+            if isinstance(told, _InTurn) and count < told.count:
+                part = told.split(count)
+                self._words.update([(word, part) for word in words if self._words.get(word) is told])
+                found.append(part)
+            elif told is not None:
+                found.append(told)
+        return found
 
     # One warp and several words
 
@@ -187,25 +216,23 @@ class ToldWords:
         """One warp reads words: the different vectors that are news for it."""
         row = warp // self._size[1]
         found: _Found = {}
-        for word in words:
-            if (told := self._words.get(word)) is not None:
+        for told in set(map(self._words.get, words)):
+            if told is not None:
                 told.learn_one(row, warp, found)
         return list(found.values())
 
-    def tell_one(self, words: Iterable[Hashable], warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
+    def tell_one(self, words: Sequence[Hashable], warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
         """As :meth:`tell`, of one warp that tells different words the same: (columns,).
 
         The vectors must not change any more.
         """
-        row, tells = warp // self._size[1], bool(to_block.any())
+        if to_block.any() and (new := [word for word in words if word not in self._words]):
+            self._words.update(dict.fromkeys(new, _InTurn(self._nothing, len(new))))
+        row = warp // self._size[1]
         all_join = None if to_all is None else self._join(to_all)
         block_joins = self._join(to_block)
-        for word in words:
-            told = self._words.get(word)
-            if told is None and tells:
-                told = self._words[word] = _InTurn(self._nothing)
-            if told is not None:
-                told.tell_one(row, all_join, block_joins)
+        for told in self._apart(words):
+            told.tell_one(row, all_join, block_joins)
 
     def _join(self, vector: np.ndarray) -> _Join:
         """What joins a vector to others, and to none: the same array for the same one."""
@@ -227,6 +254,7 @@ class ToldWords:
         """What a word tells; None for one that tells nothing, nor does from now on, when it is told these vectors."""
         told = self._words.get(word)
         if isinstance(told, _InTurn):
+            told.count -= 1
             told = self._words[word] = told.together(*self._size)
         elif told is None and vectors is not None and vectors.any():
             told = self._words[word] = _Together(*self._size, self._nothing)

@@ -224,9 +224,7 @@ def prepare(folder: Path, newer: bool = False) -> None:
         arguments = case.arguments()
         other = next((value for value in arguments if isinstance(value, Struct | TensorMap)), None)
         if other is not None:
-            index[case.name] = {
-                "left out": "a tensor map" if isinstance(other, TensorMap) else "a structure by value"
-            }
+            index[case.name] = {"left out": "a tensor map" if isinstance(other, TensorMap) else "a structure by value"}
             continue
         if any(isinstance(value, int | float) for value in arguments):
             image = Kernel.from_program(program)._emulated.program.image

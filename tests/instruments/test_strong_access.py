@@ -15,4 +15,8 @@ def test_words_are_told_apart_by_how_many_warps_access_them() -> None:
     assert access.alone == {0: ["b"], 2: ["c"]}
     assert access.lanes_share, "two lanes of warp 0 access b"
     assert not StrongAccess(["a", "b", "a"], np.array([0, 1, 32])).lanes_share
+    different = StrongAccess(list("abcde"), np.array([40, 41, 3, 42, 4]))
+    assert different.alone == {1: ["a", "b", "d"], 0: ["c", "e"]}
+    assert not different.together
+    assert not different.lanes_share
     assert StrongAccess([], lane[:0]).alone == {}
