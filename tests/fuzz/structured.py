@@ -613,7 +613,7 @@ def program(number: int, matrices: bool = True) -> Structured:
 
 
 def differences(number: int, matrices: bool = True) -> list[str]:
-    """How the emulator differs from NumPy, with and without checks, and with the warps in another order: [] is right.
+    """How the emulator differs from NumPy, with and without checks, and with the warps in other orders: [] is right.
 
     ``matrices``: as :func:`program` takes it.
 
@@ -630,6 +630,7 @@ def differences(number: int, matrices: bool = True) -> list[str]:
         ("with all checks", {}),
         ("plain", {"check": False, "record": False}),
         (f"with warp_order={order}", {"warp_order": order}),
+        (f"with random_order={number}", {"random_order": number}),
     ):
         out, sums = np.zeros_like(inputs), np.zeros(case.grid, np.uint32)
         kernel.run(case.grid, case.block, (inputs, out, sums), **options)
