@@ -200,7 +200,7 @@ class ToldWords:
     def _apart(self, words: Sequence[Hashable]) -> list[_InTurn | _Together]:
         """What different words tell, apart from all others; those that tell nothing are left out."""
         counts = Counter(map(self._words.get, words))
-        found = []
+        found: list[_InTurn | _Together] = []
         for told, count in counts.items():
             if isinstance(told, _InTurn) and count < told.count:
                 part = told.split(count)
