@@ -139,6 +139,12 @@ test-clang: $(TEST_STAMP) ## the tests of clang as the compiler (installs softla
 	$(PIP) --no-build-isolation --editable '.[clang]'
 	$(call stage,clang,$(IN_VENV) -m pytest -q tests/cuda/test_clang.py $(PYTEST))
 
+# Its headers are 6 MB; the package also brings SciPy and others, so that it is no part of the test tools.
+.PHONY: test-cutlass
+test-cutlass: $(TEST_STAMP) ## the tests of kernels with CuTe (installs softlab[cutlass])
+	$(PIP) --no-build-isolation --editable '.[cutlass]'
+	$(call stage,cutlass,$(IN_VENV) -m pytest -q tests/cuda/test_cutlass.py $(PYTEST))
+
 .PHONY: test-gpu
 test-gpu: $(TEST_STAMP) ## the tests that need an NVIDIA GPU (fails without one)
 	$(call stage,gpu,$(IN_VENV) -m pytest -q -m gpu --require-gpu $(PYTEST))

@@ -42,6 +42,9 @@ _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 CHOICE = "SOFTLAB_COMPILER"
 COMPILERS = ("nvrtc", "clang")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+#: Headers of CUTLASS. They have constexpr functions without ``__device__``, and take what only sm_90a has if they may.
+CUTLASS = re.compile(r'^\s*#\s*include\s*[<"](?:cute|cutlass)/', re.MULTILINE)
+_DEFAULT_SPACE = "--device-as-default-execution-space"
 
 
 def kernel_folder() -> Path:
@@ -180,8 +183,16 @@ def _architecture(arch: str) -> str:
 
 
 def _with_accelerated(arch: str, *texts: str) -> str:
-    """sm_90a for a source of sm_90 that has inline PTX which only that has: for sm_90 it could not be compiled."""
-    return "sm_90a" if arch == "sm_90" and any(_ONLY_SM_90A.search(text) for text in texts) else arch
+    """sm_90a for a source of sm_90 that has inline PTX which only that has, or CUTLASS, which may have it: for sm_90 it
+    could not be compiled."""
+    only = any(_ONLY_SM_90A.search(text) or CUTLASS.search(text) for text in texts)
+    return "sm_90a" if arch == "sm_90" and only else arch
+
+
+def _with_default_space(options: tuple[str, ...], *texts: str) -> tuple[str, ...]:
+    """The options, and for CUTLASS the one that makes its functions without ``__device__`` the device's."""
+    wanted = _DEFAULT_SPACE not in options and any(CUTLASS.search(text) for text in texts)
+    return (*options, _DEFAULT_SPACE) if wanted else options
 
 
 def compile_program(
@@ -204,7 +215,7 @@ def compile_program(
         source: CUDA C++. It may include the shipped headers by name (``#include "pack.cuh"``), CUB, and CUDA's own.
         name: an ``extern "C"`` kernel, or a name expression such as ``"copy<float, 4>"``.
         arch: "sm_90" and so on, one that this NVRTC knows. A source of sm_90 with instructions that only sm_90a has
-            (``wgmma``, ``setmaxnreg``) is compiled for that.
+            (``wgmma``, ``setmaxnreg``), or with CUTLASS's headers, is compiled for that.
         options: further NVRTC options ("-DNAME=1", "--use_fast_math").
         file: the name of the source in error messages and line tables.
         cache: read and write the disk cache.
@@ -220,6 +231,7 @@ def compile_program(
     _check_texts(source=source, name=name, file=file, options=options)
     headers |= driver_headers(source, *headers.values())
     arch = _with_accelerated(_architecture(arch), source, *headers.values())
+    options = _with_default_space(options, source, *headers.values())
     return _way(compiler_in_use(), cache)(source, name, arch, options, file, headers)
 
 

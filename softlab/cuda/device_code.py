@@ -67,7 +67,7 @@ _VIRTUAL = b"__host__ __device__ virtual void softlab_virtual() {}"
 _BOTH_SIDES = b"__host__ __device__ "
 _NAMESPACE = re.compile(rb"\bnamespace\s+([\w:]+)\s*(?:=|\{)")
 #: Of these namespaces, ``using namespace`` stays.
-_DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|wmma|experimental|glm\b")
+_DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|cute\b|cutlass\b|wmma|experimental|glm\b")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,17 @@ _FUNCTION_ATTRIBUTES = re.compile(
     rb"|__inline|__forceinline|__declspec\s*\((?:[^()]|\([^()]*\))*\)|__attribute__\s*\(\(.*?\)\))|\[\[[^\[\]]*\]\])*"
 )
 _INCLUDED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)', re.MULTILINE)
+#: Headers of CUTLASS, and the macros with which programs mark functions that these bring.
+_CUTLASS = re.compile(rb"(?:cute|cutlass)/")
+_OF_CUTLASS: Macros = {
+    b"CUTE_HOST_DEVICE": (b"", b"__forceinline__ __host__ __device__"),
+    b"CUTE_DEVICE": (b"", b"__forceinline__ __device__"),
+    b"CUTE_HOST": (b"", b"__forceinline__ __host__"),
+    b"CUTLASS_HOST_DEVICE": (b"", b"__forceinline__ __device__ __host__"),
+    b"CUTLASS_DEVICE": (b"", b"__forceinline__ __device__"),
+    b"CUTLASS_HOST": (b"", b"__host__"),
+    b"CUTLASS_GLOBAL": (b"", b"__global__ static"),
+}
 _BY_MACRO = re.compile(rb"^[ \t]*#[ \t]*include[ \t]+([A-Za-z_].*)$", re.MULTILINE)
 
 
@@ -35,7 +46,7 @@ def standing_for(words: str, macros: Macros) -> str:
 def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
     """The macros of a text and of the files that it includes, as :data:`Macros`. ``places``: where its headers are."""
     own, included, by_macros = _read(text)
-    found = dict(own)
+    found = {**_OF_CUTLASS, **own} if any(_CUTLASS.match(name) for name in included) else dict(own)
     for name in included:
         found = _macros_beside(path, name.decode(errors="replace"), seen, places) | found
     for written in by_macros:

@@ -27,6 +27,10 @@ def include_options() -> tuple[str, ...]:
         folders += [Path(root) / "cuda_runtime" / "include", *sorted(Path(root).glob("cu1[3-9]/include"))]
         # crt/mma.h, and curand_kernel.h, where these packages are installed.
         folders += [Path(root) / name / "include" for name in ("cuda_nvcc", "curand")]
+    # CuTe and CUTLASS, where the package nvidia-cutlass is installed.
+    library = importlib.util.find_spec("cutlass_library")
+    for root in library.submodule_search_locations if library and library.submodule_search_locations else ():
+        folders += [Path(root) / "source" / part for part in ("include", "tools/util/include")]
     if cuda_path:
         folders += [Path(cuda_path) / "include", *sorted(Path(cuda_path).glob("targets/*/include"))]
     return tuple(f"-I{folder}" for folder in folders if folder.is_dir())
@@ -43,6 +47,7 @@ def toolkit_identity() -> list[str]:
         "nvidia-cuda-nvcc",
         "nvidia-cuda-crt",
         "nvidia-curand",
+        "nvidia-cutlass",
         "cupy-cuda",
     )
     names = {(d.metadata["Name"] or "", d.version) for d in distributions()}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from softlab.cuda.compile import CUTLASS
 from softlab.cuda.program import RELOCATABLE
 from softlab.cuda.shims import AS_NVCC, EIGHTHS, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, further, shim_headers
 from softlab.cuda.shims.host_types import HOST_TYPES
@@ -122,6 +123,7 @@ class Settings:
     opencv: bool = False
     glm: bool = False
     directx: bool = False
+    cutlass: bool = False
     thrust: tuple[str, ...] = ()
     eighths: bool = False
     int128: bool = False
@@ -156,6 +158,7 @@ class Settings:
             and any(_OPENCV.search(text) for text in texts),
             directx="DirectXMath.h" in missing and any(_DIRECTX.search(text) for text in texts),
             glm=any(name.split("/")[0] == "glm" for name in missing) and any(_GLM.search(text) for text in texts),
+            cutlass=any(CUTLASS.search(text) for text in texts),
             thrust=(*([_CONTAINERS] if any(_THRUST.search(text) for text in texts) else []), *thrust),
             complex=any(_COMPLEX in text for text in texts),
         )
@@ -228,6 +231,7 @@ class Settings:
             + (further("opencv_types.h") if self.opencv else "")
             + (further("glm_types.h") if self.glm else "")
             + (further("directx_types.h") if self.directx else "")
+            + (further("cutlass_numbers.h") if self.cutlass else "")
             + "".join(further(name) if name == _CONTAINERS else f"#include <{name}>\n" for name in self.thrust)
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )

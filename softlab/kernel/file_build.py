@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -36,6 +37,8 @@ _CUTLASS = re.compile(r"(?:cutlass|cute)/")
 #: What a source adds to namespace std.
 _NAMESPACE_STD = re.compile(r"\bnamespace\s+std\s*\{")
 _ERROR = re.compile(r"^(\S+)\((\d+)\): (?:catastrophic )?error\b", re.MULTILINE)
+#: What the compiler says of a kernel's name that ``using namespace`` brings from a library, too.
+_UNCLEAR = re.compile(r"__nv_name_map\S+ error: (?:\S+ is ambiguous|cannot determine which instance)")
 #: What stands before the name of one of several kernels of that name: its type.
 _OVERLOAD = re.compile(r"^\(void \(\*\)\(.*\)\)")
 #: How often a source is compiled again with what the log of the last attempt asks for.
@@ -217,6 +220,9 @@ class FileBuild:
         inside = _inside(code, name)
         if "__nv_name_map" in found.log and inside != code:
             return self._compiled(inside, name, strict)
+        if _UNCLEAR.search(found.log) and not name.startswith(("::", "(")):
+            with suppress(CompileError):
+                return self._compiled(code, f"::{name}", strict)
         raise found
 
     def _compiled_with(self, settings: Settings, code: DeviceCode, name: str) -> Program:
@@ -297,7 +303,10 @@ def _left_out(includes: Sequence[str]) -> str:
         return ""
     packages = "".join(f"\n{name} comes with {_PACKAGES[name]}." for name in includes if name in _PACKAGES)
     if any(_CUTLASS.match(name) for name in includes):
-        packages += "\ncutlass/ and cute/ are folders of CUTLASS's folder include: options=['-I/cutlass/include']."
+        packages += (
+            "\ncutlass/ and cute/ come with the package nvidia-cutlass (pip install 'softlab[cutlass]'). They are "
+            "folders of CUTLASS's folder include, too: options=['-I/cutlass/include']."
+        )
     return (
         f"\nThese includes were not found and are left out: {', '.join(includes)}. "
         f"options=['-I/folder'] names a folder of headers.{packages}"

@@ -10,9 +10,9 @@ import pytest
 from softlab.cuda.toolkit import include_options
 
 
-@pytest.mark.parametrize("package", ["cuda_nvcc", "curand"])
+@pytest.mark.parametrize("package", ["nvidia/cuda_nvcc", "nvidia/curand", "cutlass_library/source"])
 def test_headers_of_further_packages_are_found(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "nvidia" / package / "include"
+    folder = tmp_path / package / "include"
     folder.mkdir(parents=True)
     include_options.cache_clear()
     before = include_options()
