@@ -300,6 +300,30 @@ def test_a_shared_header_that_names_a_macro_of_two_values_is_said(tmp_path: Path
     assert said in remarks[0]
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_shared_header_that_names_a_macro_of_one_file_is_said(first: bool, tmp_path: Path) -> None:
+    define, include = "#define DOUBLE\n", '#include "tile.h"\n'
+    after = "#define LATER 1\n"  # the header does not see it
+    texts = {
+        "k.cu": (define if first else "") + include + after + "__device__ int other();\n"
+        "__global__ void k(int* y) { *y = 10 * value() + other(); }\n",
+        "other.cu": ("" if first else define) + include + "__device__ int other() { return value(); }\n",
+        "tile.h": "#pragma once\n#ifdef DOUBLE\ninline __device__ int value() { int LATER = 2; return LATER; }\n"
+        "#else\ninline __device__ int value() { return 1; }\n#endif\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    y = np.zeros(1, np.int32)
+    kernel = softlab.Kernel.from_file(tmp_path / "k.cu", "k")
+    kernel.run(1, 1, (y,))
+    assert y[0] == (22 if first else 11)
+    one, other = ("k.cu", "other.cu") if first else ("other.cu", "k.cu")
+    (said,) = [remark for remark in kernel.program.remarks if "tile.h names" in remark]
+    assert f"tile.h names DOUBLE, which {one} defines before it and {other} does not: it is compiled once" in said
+    given = softlab.Kernel.from_file(tmp_path / "k.cu", "k", options=["-DDOUBLE"])
+    assert not any("tile.h names" in remark for remark in given.program.remarks)
+
+
 def test_a_macro_of_two_branches_is_none_after_another_file_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(
         "#ifdef LARGE\n#define TILE 32\n#else\n#define TILE 8\n#endif\n__device__ int other();\n"

@@ -266,7 +266,7 @@ def _gather_further(
                 _gather(files[name], files, known, missing)
             scope = Scope.of(files[name], files.values(), earlier)
             names[name] = scope.hidden(given)
-            files[name].remarks += scope.differences()
+            files[name].remarks += scope.differences(given)
     for item in (item for file in files.values() if id(file) not in own for item in file.items):
         item.root = b"operator" in item.names  # nothing names it where it is used
         item.names = set() if item.kernel else item.names | (item.words if item.node is None else set())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from softlab.cuda.file_items import File
 from softlab.cuda.macros import definitions_in, own_macros
 from softlab.cuda.syntax import WORD
+
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Scope:
         ``given``: those of the compiler's options, which each file has.
         """
         words = {word for file in self.new for word in WORD.findall(file.text)}
-        named = _macros(self.outside).keys() & words - _macros(self.shared).keys() - {name.encode() for name in given}
+        named = (_macros(self.outside) & words) - _macros(self.shared) - {name.encode() for name in given}
         found: dict[bytes, list[bytes]] = {name: [] for name in sorted(named)}
         for file in self.outside if named else ():
             for name, directive in definitions_in(file.text):
@@ -54,25 +57,71 @@ class Scope:
                     found[name].append(directive)
         return {name.decode(): some[0].decode() if len(some) == 1 else "" for name, some in found.items()}
 
-    def differences(self) -> Iterator[str]:
-        """What to say of headers that this file shares with others and that name a macro of which it has another one.
+    def differences(self, given: Collection[str]) -> Iterator[str]:
+        """What to say of headers that this file shares with others, where one names a macro that stands before it in
+        both with another text, or in one of them alone. ``given``: those of the compiler's options.
 
         The compiler reads such a header once, after the files before.
         """
-        before, own = _macros(self.outside), _macros((*self.shared, *self.new))
-        different = {name for name in before.keys() & own.keys() if before[name][0] != own[name][0]}
-        for file in self.shared:
-            for name in sorted(different & set(WORD.findall(file.text))):
-                yield (
-                    f"{_name(file)} names {name.decode()}, which {_name(before[name][1])} and {_name(own[name][1])} "
-                    f"define differently: it is compiled once, so that {_name(self.new[0])} may have another value "
-                    "there than by itself"
-                )
+        by_path = {one.real_path: one for one in (*self.outside, *self.shared, *self.new) if one.real_path}
+        for header in self.shared:
+            first = next((found for one in self.outside if (found := _before(one, header, by_path))), None)
+            own = _before(self.new[0], header, by_path)
+            if first is None or own is None:
+                continue
+            words = set(WORD.findall(_COMMENT.sub(b" ", header.text))) - {name.encode() for name in given}
+            for name in sorted(words & (first.macros.keys() | own.macros.keys())):
+                if said := first.unlike(own, name):
+                    yield (
+                        f"{_name(header)} names {name.decode()}, which {said}: it is compiled once, so that "
+                        f"{_name(own.file)} may have another value there than by itself"
+                    )
 
 
-def _macros(files: Collection[File]) -> dict[bytes, tuple[tuple[bytes, bytes], File]]:
-    """The macros that these files define themselves, each with its parameters and body, and the last such file."""
-    return {name: ((one[0], one[1].strip()), file) for file in files for name, one in own_macros(file.text).items()}
+def _macros(files: Collection[File]) -> set[bytes]:
+    """The macros that these files define themselves."""
+    return {name for file in files for name in own_macros(file.text)}
+
+
+@dataclass
+class _Before:
+    """The macros that stand before a header in a ``file``, each with its parameters and body, and where it stands."""
+
+    file: File
+    macros: dict[bytes, tuple[tuple[bytes, bytes], File]] = field(default_factory=dict)
+    seen: set[Path | None] = field(default_factory=set)
+
+    def read(self, file: File, header: File, by_path: Mapping[Path, File]) -> bool:
+        """Read a file, and what it includes, up to the header: whether it is there."""
+        self.seen.add(file.real_path)
+        at = 0
+        for end, path in sorted(zip(file.local, file.headers, strict=True)):
+            self._define(file, file.text[at:end])
+            at = end
+            if path == header.real_path:
+                return True
+            if path in by_path and path not in self.seen and self.read(by_path[path], header, by_path):
+                return True
+        self._define(file, file.text[at:])
+        return False
+
+    def _define(self, file: File, text: bytes) -> None:
+        self.macros |= {name: ((one[0], one[1].strip()), file) for name, one in own_macros(text).items()}
+
+    def unlike(self, other: _Before, name: bytes) -> str:
+        """Who defines a macro, where it has another text, or none, in the other file; "" where it is the same."""
+        one, two = self.macros.get(name), other.macros.get(name)
+        if one and two:
+            return "" if one[0] == two[0] else f"{_name(one[1])} and {_name(two[1])} define differently"
+        if one:
+            return f"{_name(one[1])} defines before it and {_name(other.file)} does not"
+        return f"{_name(two[1])} defines before it and {_name(self.file)} does not" if two else ""
+
+
+def _before(file: File, header: File, by_path: Mapping[Path, File]) -> _Before | None:
+    """What stands before the header in a file; None where the file does not include it, directly or not."""
+    found = _Before(file)
+    return found if found.read(file, header, by_path) else None
 
 
 def _name(file: File) -> str:
