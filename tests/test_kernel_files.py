@@ -113,6 +113,25 @@ def test_a_function_that_only_a_template_argument_names(tmp_path: Path) -> None:
     assert (x == 2).all()
 
 
+def test_a_function_whose_declaration_alone_has_attributes(tmp_path: Path) -> None:
+    (tmp_path / "parts.h").write_text(
+        "static __device__ __host__ inline float2 made(double, const float *p = nullptr);\n"
+        "__device__ int only(int);\n__device__ int other(int);\n"
+    )
+    path = tmp_path / "f.cu"
+    path.write_text(
+        '#include <string>\n#include "parts.h"\n'
+        "float2 made(double a, const float* p) { float2 r; r.x = a; r.y = p ? *p : -1; return r; }\n"
+        "int only(int x) { return x + 1; }\n"
+        "int other(std::string text) { return text.size(); }\n"
+        "int other(int x) { return 5 * x; }\n"
+        "__global__ void k(float* y, int n) { y[0] = made(n).x; y[1] = made(n).y; y[2] = only(n); y[3] = other(n); }\n"
+    )
+    y = np.zeros(4, np.float32)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (y, 7))
+    assert y.tolist() == [7, -1, 8, 35]
+
+
 def test_a_kernel_with_the_name_of_a_librarys_function(tmp_path: Path) -> None:
     path = tmp_path / "p.cu"
     path.write_text(

@@ -28,7 +28,7 @@ from softlab.cuda.file_items import (
     macro_scope,
     nodes_of,
 )
-from softlab.cuda.host_parts import classify, drop, without_host_members
+from softlab.cuda.host_parts import classify, drop, keep_declared, without_host_members
 from softlab.cuda.host_templates import HostCode
 from softlab.cuda.launches import KernelDeclaration, LaunchSuggestion, instances_of, kernels_of, launches_of
 from softlab.cuda.macro_calls import (
@@ -165,6 +165,7 @@ class _Program:
         further = _gather_further(files, all_files, known, missing, given)
         _without_makers(all_files.values())
         without_host_members(all_files.values())
+        keep_declared(all_files.values())
         return cls(all_files, own, further, tuple(missing))
 
     def kernels(self) -> Iterator[KernelDeclaration]:

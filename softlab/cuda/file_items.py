@@ -122,6 +122,8 @@ class File:
     alternatives: tuple[tuple[int, int], ...] = ()
     #: Where directives of the preprocessor stand, with the lines that continue them; None: they were not looked for.
     directives: tuple[tuple[int, int], ...] | None = None
+    #: Functions without an attribute: the host's, unless a declaration has one.
+    unmarked: list[Item] = field(default_factory=list)
     #: Names of the host's functions and variables.
     host_names: set[bytes] = field(default_factory=set)
     #: For a file that stands inside of declarations: its words, and those of what it includes.

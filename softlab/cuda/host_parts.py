@@ -15,6 +15,8 @@ from softlab.cuda.syntax import (
     WORD,
     const_of_number,
     declared_in,
+    function_of,
+    in_list,
     is_method,
     is_prototype,
     is_type,
@@ -60,6 +62,37 @@ def without_host_members(files: Collection[File]) -> None:
             file.blank += [span_of(file, member) for member in gone]
             file.virtual_at += _lost_virtual(gone)
             file.declared_at += [_inside_template(member).start_byte for member, names in members if names in methods]
+
+
+def keep_declared(files: Collection[File]) -> None:
+    """Keep the functions without an attribute whose declarations have one: nvcc takes them for the device, too."""
+    prototypes = [
+        item for file in files for item in file.items if item.node is not None and is_prototype(declared_in(item.node))
+    ]
+    declared = {_signature(item) for item in prototypes} - {()}
+    for file in files:
+        for item in file.unmarked:
+            if _signature(item) in declared:
+                file.items.append(item)
+            else:
+                file.host_names |= item.names
+                file.blank.append(item.span)
+
+
+def _signature(item: Item) -> tuple[object, ...]:
+    """The namespace of a function, its name and the types of its parameters, without blanks; () for methods."""
+    called = function_of(declared_in(item.node)) if item.node is not None else None
+    name = text_of(called.child_by_field_name("declarator")) if called is not None else ""
+    if called is None or not re.fullmatch(r"\w+", name):
+        return ()
+    types = []
+    for parameter in in_list(called.child_by_field_name("parameters")):
+        default = parameter.child_by_field_name("default_value")
+        text = text_of(parameter).removesuffix(text_of(default)) if default is not None else text_of(parameter)
+        own = [text_of(one) for one in walk(parameter, ("identifier",))]
+        words = re.sub(rf"\b{own[0]}\b", "", text) if own else text
+        types.append(re.sub(r"\s+|=\s*$", "", words))
+    return item.space, name, *types
 
 
 def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
@@ -133,6 +166,8 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
         item.const_at = None if function else const_of_number(inner)
         file.constexpr_at += _constexpr_in(file, node, inner) if function else []
         file.items.append(item)
+    elif whole and function:
+        file.unmarked.append(item)
     elif not re.fullmatch(r"[\s{};]*", text_of(node)):  # braces alone have their partners elsewhere
         file.host_names |= names_of(inner)
         file.blank.append(span_of(file, node))
