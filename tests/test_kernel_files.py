@@ -132,6 +132,17 @@ def test_a_function_whose_declaration_alone_has_attributes(tmp_path: Path) -> No
     assert y.tolist() == [7, -1, 8, 35]
 
 
+def test_a_clock_of_the_host_as_a_variable(tmp_path: Path) -> None:
+    path = tmp_path / "c.cu"
+    path.write_text(
+        "#include <chrono>\n__device__ std::chrono::time_point<std::chrono::steady_clock> start;\n"
+        "__global__ void k(int* y) { y[0] = sizeof(start); y[1] = start.time_since_epoch().count(); }\n"
+    )
+    y = np.full(2, -1, np.int32)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (y,))
+    assert y.tolist() == [8, 0]
+
+
 def test_a_kernel_with_the_name_of_a_librarys_function(tmp_path: Path) -> None:
     path = tmp_path / "p.cu"
     path.write_text(

@@ -324,6 +324,25 @@ def test_a_shared_header_that_names_a_macro_of_one_file_is_said(first: bool, tmp
     assert not any("tile.h names" in remark for remark in given.program.remarks)
 
 
+def test_what_a_shared_header_itself_defines(tmp_path: Path) -> None:
+    texts = {
+        "k.cu": '#define TILE 32\n#include "sizes.h"\n#include "tile.h"\n__device__ int other();\n'
+        "__global__ void k(int* y) { *y = 1000 * size() + other(); }\n",
+        "other.cu": '#include "tile.h"\n__device__ int other() { return size(); }\n',
+        "sizes.h": "#pragma once\n#define WIDTH 10\n",
+        "tile.h": '#pragma once\n#include "sizes.h"\n#undef WIDTH\n#define WIDTH 50\n'
+        "#ifndef TILE\n#define TILE 8\n#endif\ninline __device__ int size() { return WIDTH + TILE; }\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    y = np.zeros(1, np.int32)
+    kernel = softlab.Kernel.from_file(tmp_path / "k.cu", "k")
+    kernel.run(1, 1, (y,))
+    assert y[0] == 82082
+    (said,) = [remark for remark in kernel.program.remarks if "tile.h names" in remark]
+    assert "tile.h names TILE, which k.cu defines before it and other.cu does not" in said
+
+
 def test_a_macro_of_two_branches_is_none_after_another_file_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "k.cu").write_text(
         "#ifdef LARGE\n#define TILE 32\n#else\n#define TILE 8\n#endif\n__device__ int other();\n"

@@ -11,6 +11,8 @@ from softlab.cuda.file_items import File
 from softlab.cuda.macros import definitions_in, own_macros
 from softlab.cuda.syntax import WORD
 
+#: Macros that a header asks for, to define them where they are not there.
+_ASKED = re.compile(rb"#[ \t]*ifndef[ \t]+(\w+)|![ \t]*defined[ \t]*\(?[ \t]*(\w+)")
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -30,16 +32,12 @@ class Scope:
     def of(cls, file: File, files: Collection[File], earlier: Collection[File]) -> Scope:
         """That of a file. ``files``: all that were read so far; ``earlier``: those of them before this one."""
         by_path = {one.real_path: one for one in files if one.real_path}
-        reached, left = set[Path](), [file]
-        while left:
-            paths = {header for header in left.pop().headers if header in by_path} - reached
-            reached |= paths
-            left += [by_path[path] for path in paths]
+        reached = {one.real_path for one in _reached(file, by_path)}
         known = {one.real_path for one in earlier}
         return cls(
             tuple(one for one in earlier if one.real_path not in reached),
             tuple(one for one in earlier if one.real_path in reached),
-            (file, *(by_path[path] for path in sorted(reached - known) if by_path[path] is not file)),
+            (file, *(one for one in _reached(file, by_path) if one.real_path not in known and one is not file)),
         )
 
     def hidden(self, given: Collection[str]) -> dict[str, str]:
@@ -70,6 +68,7 @@ class Scope:
             if first is None or own is None:
                 continue
             words = set(WORD.findall(_COMMENT.sub(b" ", header.text))) - {name.encode() for name in given}
+            words -= _certain([header, *_reached(header, by_path)])
             for name in sorted(words & (first.macros.keys() | own.macros.keys())):
                 if said := first.unlike(own, name):
                     yield (
@@ -78,9 +77,24 @@ class Scope:
                     )
 
 
+def _reached(file: File, by_path: Mapping[Path, File]) -> list[File]:
+    """What a file includes, directly or not, by the paths."""
+    found, left = dict[Path, File](), [file]
+    while left:
+        new = {path: by_path[path] for path in left.pop().headers if path in by_path and path not in found}
+        found |= new
+        left += new.values()
+    return [found[path] for path in sorted(found)]
+
+
 def _macros(files: Collection[File]) -> set[bytes]:
     """The macros that these files define themselves."""
     return {name for file in files for name in own_macros(file.text)}
+
+
+def _certain(files: Collection[File]) -> set[bytes]:
+    """The macros that these files define whatever stands before them."""
+    return _macros(files) - {name for file in files for found in _ASKED.findall(file.text) for name in found if name}
 
 
 @dataclass

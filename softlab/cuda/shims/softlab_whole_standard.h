@@ -62,6 +62,30 @@
 #endif
 #endif
 
+// The clock that libcu++ lacks: variables and members of the host have its points in time.
+#ifdef _CCCL_BEGIN_NAMESPACE_CUDA_STD
+_CCCL_BEGIN_NAMESPACE_CUDA_STD
+#else
+_LIBCUDACXX_BEGIN_NAMESPACE_STD
+#endif
+namespace chrono {
+struct steady_clock {
+  using duration = nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = chrono::time_point<steady_clock>;
+  static constexpr bool is_steady = true;
+  __host__ __device__ static time_point now() noexcept {
+    return time_point(duration_cast<duration>(system_clock::now().time_since_epoch()));
+  }
+};
+}  // namespace chrono
+#ifdef _CCCL_END_NAMESPACE_CUDA_STD
+_CCCL_END_NAMESPACE_CUDA_STD
+#else
+_LIBCUDACXX_END_NAMESPACE_STD
+#endif
+
 namespace std {
 
 using namespace ::cuda::std;
