@@ -12,8 +12,8 @@ import numpy as np
 from softlab.cuda.structs import PackedStruct
 from softlab.cuda.textures import Image, Surface, Texture
 
-#: cudaArrayLayered and cudaArraySurfaceLoadStore (driver_types.h).
-_LAYERED, _STORE = 1, 2
+#: cudaArrayLayered, cudaArraySurfaceLoadStore and cudaArrayCubemap (driver_types.h).
+_LAYERED, _STORE, _CUBE = 1, 2, 4
 
 
 @contextmanager
@@ -48,8 +48,10 @@ def bound(args: Sequence[Any], linear: bool = False) -> Iterator[list[Any]]:
 
 
 def _flat(image: Image) -> Any:
-    """The array as CuPy copies it: the channels of an element beside each other."""
+    """The array as CuPy copies it: the channels of an element beside each other, and a cube's faces as layers."""
     shape = tuple(image.array.shape)
+    if image.layered and image.cube:
+        shape = (shape[0] * shape[1], *shape[2:])
     if image.channels > 1:
         shape = (*shape[:-2], shape[-2] * shape[-1])
     return image.array.reshape(shape)
@@ -70,8 +72,9 @@ def texture_object(image: Image, linear: bool) -> tuple[Any, Any]:
         )
     else:
         flags = (_LAYERED if image.layered else 0) | (_STORE if isinstance(image, Surface) else 0)
+        flags |= _CUBE if image.cube else 0
         width, height, depth = [*image.size[::-1], 0, 0][:3]
-        memory = texture.CUDAarray(form, width, height, image.layers if image.layered else depth, flags)
+        memory = texture.CUDAarray(form, width, height, image.layers if flags & (_LAYERED | _CUBE) else depth, flags)
         memory.copy_from(_flat(image))
         source = texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=memory)
     if isinstance(image, Texture):

@@ -15,6 +15,8 @@ _READS = ("element", "normalized")
 #: "Texture Object API").
 _TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32")
 _CHANNELS = (1, 2, 4)
+#: The faces of a cube.
+FACES = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,8 @@ class Image:
     array: Any
     channels: int = 1
     layered: bool = False
+    #: Whether it is a cube, which a :class:`Texture` alone can be.
+    cube = False
 
     def __post_init__(self) -> None:
         dtype, shape = getattr(self.array, "dtype", None), getattr(self.array, "shape", ())
@@ -45,6 +49,8 @@ class Image:
                 f"channels = {self.channels}, and the array's last axis is not: its shape is {tuple(shape)}"
             )
         dimensions = len(self.size)
+        if self.cube and (dimensions != 2 or shape[int(self.layered)] != FACES or len(set(self.size)) > 1):
+            raise ValueError(f"an array of the shape {tuple(shape)} is no cube: it needs {FACES} square faces")
         if not 1 <= dimensions <= 3 or (self.layered and dimensions == 3):
             raise ValueError(
                 f"an array of the shape {tuple(shape)} has {dimensions} dimensions besides layers and channels: "
@@ -55,14 +61,14 @@ class Image:
 
     @property
     def size(self) -> tuple[int, ...]:
-        """The extents (width,), (height, width) or (depth, height, width), without layers and channels."""
+        """The extents (width,), (height, width) or (depth, height, width), without layers, faces and channels."""
         shape = tuple(self.array.shape)
-        return shape[int(self.layered) : len(shape) - (self.channels > 1)]
+        return shape[int(self.layered) + int(self.cube) : len(shape) - (self.channels > 1)]
 
     @property
     def layers(self) -> int:
-        """The layers; 1 without."""
-        return int(self.array.shape[0]) if self.layered else 1
+        """The layers; 1 without. Each face of a cube is one."""
+        return (int(self.array.shape[0]) if self.layered else 1) * (FACES if self.cube else 1)
 
     def with_array(self, convert: Callable[[Any], Any]) -> Self:
         """The same with ``convert(array)``."""
@@ -82,8 +88,13 @@ class Texture(Image):
     where a normalized coordinate lies on an edge. With "linear" 96 to 99.9 % of the values are equal in one and two
     dimensions, and 82 to 99.9 % in three. The others differ in the last bits, or by steps of 1/256 in a weight.
 
+    The faces of a cube are those of +x, -x, +y, -y, +z and -z ("Cubemap Textures" in the same guide). Fetches do not go
+    over the edge of a face: there the address mode counts. Cubes were not compared with a GPU.
+
     Arguments:
         array, channels, layered: see :class:`Image`.
+        cube: for ``texCubemap``: the array's first axis is that of the 6 square faces; with ``layered`` the second one,
+            after the layers. The coordinates are a direction, so ``normalized`` is True.
         filter: "point" for the nearest element, "linear" between neighbours, with weights of 8 fractional bits.
         address: what coordinates outside give: "clamp", "border" (0), "wrap" or "mirror"; one for all axes, or one per
             axis in the order x, y, z. The last two need ``normalized``.
@@ -99,6 +110,7 @@ class Texture(Image):
     address: str | tuple[str, ...] = "clamp"
     normalized: bool = False
     read: str = "element"
+    cube: bool = False
 
     def __init__(
         self,
@@ -110,9 +122,11 @@ class Texture(Image):
         read: str = "element",
         channels: int = 1,
         layered: bool = False,
+        cube: bool = False,
     ) -> None:
-        fields = {"array": array, "channels": channels, "layered": layered, "filter": filter, "address": address}
-        for name, value in {**fields, "normalized": normalized, "read": read}.items():
+        fields = {"array": array, "channels": channels, "layered": layered, "cube": cube, "filter": filter}
+        fields |= {"address": address, "normalized": normalized or cube, "read": read}
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
         self.__post_init__()
 

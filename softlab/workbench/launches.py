@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 #: Functions that make what a kernel reaches through a texture or a surface, and the options that each one takes.
 IMAGES = {
-    "texture": ("filter", "address", "normalized", "read", "channels", "layered"), "surface": ("channels", "layered"),
+    "texture": ("filter", "address", "normalized", "read", "channels", "layered", "cube"),
+    "surface": ("channels", "layered"),
 }  # fmt: skip
 #: Functions that make an array, and the names of what they take before the dtype.
 MAKERS = {

@@ -24,6 +24,12 @@ extern "C" __global__ void three(cudaTextureObject_t t, const float4* x, float* 
 extern "C" __global__ void layers(cudaTextureObject_t t, const float4* x, float4* y) {
   y[N] = tex2DLayered<float4>(t, x[N].x, x[N].y, (int)x[N].z);
 }
+extern "C" __global__ void cube(cudaTextureObject_t t, const float4* x, float* y) {
+  y[N] = texCubemap<float>(t, x[N].x, x[N].y, x[N].z);
+}
+extern "C" __global__ void cubes(cudaTextureObject_t t, const float4* x, float* y) {
+  y[N] = texCubemapLayered<float>(t, x[N].x, x[N].y, x[N].z, (int)x[N].w);
+}
 extern "C" __global__ void fetch(cudaTextureObject_t t, const int* x, int* y) { y[N] = tex1Dfetch<int>(t, x[N]); }
 extern "C" __global__ void gather(cudaTextureObject_t t, const float2* x, float4* y) {
   y[N] = tex2Dgather<float4>(t, x[N].x, x[N].y, 1);
@@ -141,6 +147,45 @@ def test_layers_and_channels() -> None:
     np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
+#: Per face of a cube, the direction to a point of it, of right-hand and downward coordinates from -1 to 1 ("Cubemap
+#: Textures": OpenGL's faces, seen from inside).
+FACES = [
+    lambda s, t: (1, -t, -s), lambda s, t: (-1, -t, s), lambda s, t: (s, 1, t),
+    lambda s, t: (s, -1, -t), lambda s, t: (s, -t, 1), lambda s, t: (-s, -t, -1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("layers", [0, 3])
+def test_the_faces_of_a_cube(layers: int) -> None:
+    n, count = 4, max(layers, 1)
+    array = RNG.random((count, 6, n, n)).astype(np.float32)
+    texture = softlab.Texture(array if layers else array[0], "point", cube=True, layered=bool(layers))
+    places = list(np.ndindex(count, 6, n, n))
+    along = [np.array(FACES[f](2 * (x + 0.5) / n - 1, 2 * (y + 0.5) / n - 1)) for _, f, y, x in places]
+    # A direction has any length.
+    directions = [(*(one * (1 + k % 5)), places[k][0]) for k, one in enumerate(along)]
+    y = np.zeros(len(places), np.float32)
+    kernel("cubes" if layers else "cube").run(count, 6 * n * n, (texture, np.array(directions, np.float32), y))
+    np.testing.assert_array_equal(y, array.reshape(-1))
+
+
+def test_between_the_elements_of_a_face() -> None:
+    array = np.zeros((6, 2, 2), np.float32)
+    array[2] = [[0, 4], [8, 12]]
+    places = np.array([(0, 1, 0, 0), (-0.25, 1, 0.25, 0), (0.75, 1, 0.75, 0), (-1, -2, 1, 0)], np.float32)
+    y = np.zeros(4, np.float32)
+    kernel("cube").run(1, 4, (softlab.Texture(array, cube=True), places, y))
+    assert y.tolist() == [6, 7, 12, 0]
+
+
+def test_a_cube_and_layers_are_not_the_same() -> None:
+    array, y = np.zeros((6, 2, 2), np.float32), np.zeros(1, np.float32)
+    with pytest.raises(softlab.Error, match=r"reads a cube \(cube=True\), and the Texture has 2 dimensions and layers"):
+        kernel("cube").run(1, 1, (softlab.Texture(array, layered=True), np.zeros(4, np.float32), y))
+    with pytest.raises(softlab.Error, match=r"reads 3 dimensions, and the Texture has a cube"):
+        kernel("three").run(1, 1, (softlab.Texture(array, cube=True), np.zeros(4, np.float32), y))
+
+
 def test_signed_normalized_values_and_missing_channels() -> None:
     array = np.array([[-128, 127], [-127, 0]], np.int8)
     y = np.zeros((2, 4), np.float32)
@@ -204,6 +249,8 @@ def test_textures_in_structs_and_constants() -> None:
         ({"array": np.zeros(3, np.float32), "filter": "cubic"}, "filter = 'cubic'"),
         ({"array": np.zeros(3, np.float32), "channels": 4}, "the array's last axis is not"),
         ({"array": np.zeros((1, 1, 1, 1), np.float32)}, "has 4 dimensions"),
+        ({"array": np.zeros((5, 2, 2), np.float32), "cube": True}, "is no cube: it needs 6 square faces"),
+        ({"array": np.zeros((6, 2, 3), np.float32), "cube": True}, "is no cube: it needs 6 square faces"),
         ({"array": np.zeros(3, np.uint32), "filter": "point", "read": "normalized"}, "integers of 8 or 16 bits"),
     ],
 )

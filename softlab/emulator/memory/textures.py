@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.cuda.textures import Image, Surface, Texture
+from softlab.cuda.textures import FACES, Image, Surface, Texture
 from softlab.emulator.host import FaultReporter
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.sites import InstructionSite
@@ -20,7 +20,7 @@ from softlab.errors import Error
 #: Weights have 8 fractional bits, and 1.0 is exact ("9-bit fixed point format with 8 bits of fractional value").
 _WEIGHT = 256
 #: Axes of each geometry, without the layer.
-DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
+DIMENSIONS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2}
 
 
 class Textures:
@@ -37,6 +37,8 @@ class Textures:
         texture = self._one(handle, site, Texture)
         channels, size = _texels(texture, geometry, site), texture.size
         layer, rest = _split(texture, geometry, coordinates)
+        if texture.cube:
+            layer, rest = _on_faces(texture, layer, rest)
         per_axis = [np.asarray(c) for c in rest[: len(size)]]
         if kind == "s32":
             found = _point(channels, [_border(p.astype(np.int64), n) for p, n in _by_axis(per_axis, size)], layer)
@@ -134,9 +136,11 @@ class Textures:
 
 def _check_geometry(image: Image, geometry: str, site: InstructionSite) -> None:
     wanted, layered = DIMENSIONS[geometry], geometry.startswith("a")
-    if len(image.size) != wanted or image.layered != layered:
-        has = f"{len(image.size)} dimensions{' and layers' if image.layered else ''}"
-        takes = f"{wanted} dimension{'s' * (wanted > 1)}{' and layers (layered=True)' if layered else ''}"
+    cube = geometry.endswith("cube")
+    if len(image.size) != wanted or image.layered != layered or image.cube != cube:
+        has = f"{'a cube' if image.cube else f'{len(image.size)} dimensions'}{' and layers' if image.layered else ''}"
+        takes = "a cube (cube=True)" if cube else f"{wanted} dimension{'s' * (wanted > 1)}"
+        takes += " and layers (layered=True)" if layered else ""
         raise Error(f"`{site.instruction.text}` reads {takes}, and the {type(image).__name__} has {has}")
 
 
@@ -166,6 +170,26 @@ def _split(image: Image, geometry: str, coordinates: Sequence[Value]) -> tuple[V
     if geometry.startswith("a"):
         return np.asarray(coordinates[0]), coordinates[1:]
     return None, coordinates
+
+
+def _on_faces(texture: Texture, layer: Value | None, direction: Sequence[Value]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """(layer, normalized coordinates on the face) of a direction (x, y, z) ("Cubemap Textures").
+
+    Where two coordinates are the largest, the guide says nothing; here z goes before y, and y before x.
+    """
+    x, y, z = np.broadcast_arrays(*(np.asarray(one, np.float64) for one in direction[:3]))
+    along_z = (abs(z) >= abs(y)) & (abs(z) >= abs(x))
+    along_y = ~along_z & (abs(y) >= abs(x))
+    axes = [along_z, along_y]
+    largest = np.select(axes, [z, y], x)
+    s = np.select(axes, [np.where(z < 0, -x, x), x], np.where(x < 0, z, -z))
+    t = np.select(axes, [-y, np.where(y < 0, -z, z)], -y)
+    face = np.select(axes, [4, 2], 0) + (largest < 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = [(one / abs(largest) + 1) / 2 for one in (s, t)]
+    last = texture.layers // FACES - 1
+    first = 0 if layer is None else np.clip(np.asarray(layer).astype(np.int64), 0, last) * FACES
+    return face + first, [one.astype(np.float32) for one in found]
 
 
 def _by_axis(coordinates: Sequence[np.ndarray], size: tuple[int, ...]) -> list[tuple[np.ndarray, int]]:
