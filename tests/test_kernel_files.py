@@ -132,6 +132,17 @@ def test_a_function_whose_declaration_alone_has_attributes(tmp_path: Path) -> No
     assert y.tolist() == [7, -1, 8, 35]
 
 
+def test_numbers_of_windows(tmp_path: Path) -> None:
+    path = tmp_path / "w.cu"
+    path.write_text(
+        "#include <Windows.h>\nstruct Sizes { LONG first; ULONGLONG second; BOOL third; HANDLE fourth; };\n"
+        "__global__ void k(UINT16* x, DWORD* y, int n) { x[0] = sizeof(Sizes); y[0] = sizeof(LONG) + BYTE(256 + n); }\n"
+    )
+    x, y = np.zeros(1, np.uint16), np.zeros(1, np.uint32)
+    softlab.Kernel.from_file(path, "k").run(1, 1, (x, y, 3))
+    assert (x[0], y[0]) == (32, 7)
+
+
 def test_a_clock_of_the_host_as_a_variable(tmp_path: Path) -> None:
     path = tmp_path / "c.cu"
     path.write_text(

@@ -23,6 +23,18 @@ cublasStatus_t cublasOperation_t cublasFillMode_t cublasComputeType_t cublasGemm
 cusparseOperation_t cusolverStatus_t curandStatus_t curandRngType_t cufftResult cufftType cudnnStatus_t cudnnDataType_t
 cudnnTensorFormat_t cudnnConvolutionFwdAlgo_t ncclResult_t ncclDataType_t ncclRedOp_t CUresult nvmlReturn_t
 """
+_OF_WINDOWS = {
+    "signed char": "INT8",
+    "unsigned char": "BYTE UCHAR UINT8",
+    "short": "SHORT INT16",
+    "unsigned short": "WORD USHORT UINT16",
+    "int": "BOOL INT LONG INT32",
+    "unsigned int": "DWORD UINT ULONG UINT32 DWORD32 COLORREF",
+    "long long": "LONGLONG INT64",
+    "unsigned long long": "ULONGLONG UINT64 DWORD64",
+    "float": "FLOAT",
+    "void*": "HANDLE LPVOID PVOID HWND HDC",
+}
 _OTHERS = {
     "uchar": "typedef unsigned char uchar;",  # OpenCV's
     "FILE": "typedef struct _IO_FILE FILE;",
@@ -56,6 +68,8 @@ _OTHERS = {
         for sign in ("", "u")
         for bits, kind in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
     },
+    # Numbers of Windows, where a long has 32 bits.
+    **{name: f"typedef {kind} {name};" for kind, names in _OF_WINDOWS.items() for name in names.split()},
     # Vertices of Direct3D.
     "XMFLOAT2": "struct XMFLOAT2 { float x, y; };",
     "XMFLOAT3": "struct XMFLOAT3 { float x, y, z; };",
