@@ -113,6 +113,46 @@ def test_a_function_that_only_a_template_argument_names(tmp_path: Path) -> None:
     assert (x == 2).all()
 
 
+#: Types that a host's variables alone have, as with CuTe.
+TILES = """
+template <int n> struct Tile { static constexpr int size = n; };
+template <int n> __host__ __device__ auto doubled(Tile<n>, float) { return Tile<2 * n>{}; }
+template <class T, class Extent, class Step> __global__ void k(T* x, Extent extent, Step const step) {
+  x[threadIdx.x] = 100 * Extent::size + step;
+}
+void deduced(float* x, const float scale, int step) {
+  const int N = 3;
+  auto small = Tile<N>{};  // auto other = 0;
+  Tile<N + 1> other;
+  auto twice = doubled(other, float(step));
+  k<<<1, 4>>>(x, twice, step);
+}
+"""
+WRITTEN = """
+template <class Step> void written(double* x, Step steps) {
+  auto tile = Tile<7>{};
+  auto step = steps;
+  k<double, decltype(tile), int><<<1, 4>>>(x, tile, 5);
+  k<double, decltype(tile), decltype(step)><<<1, 4>>>(x, tile, step);
+}
+"""
+
+
+def test_types_of_the_hosts_variables(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(TILES)
+    x = np.zeros(4, np.float32)
+    kernel = softlab.Kernel.from_file(path, "k")
+    kernel.run(1, 4, (x, bytes(1), 6))
+    assert x.tolist() == [806] * 4
+    path.write_text(TILES + WRITTEN)
+    launches = [launch.kernel for launch in read_file(path).launches]
+    assert launches == ["k", "k<double, decltype((Tile<7>{})), int>", "k"]
+    y = np.zeros(4)
+    softlab.Kernel.from_file(path, launches[1]).run(1, 4, (y, bytes(1), 5))
+    assert y.tolist() == [705] * 4
+
+
 def test_a_function_whose_declaration_alone_has_attributes(tmp_path: Path) -> None:
     (tmp_path / "parts.h").write_text(
         "static __device__ __host__ inline float2 made(double, const float *p = nullptr);\n"

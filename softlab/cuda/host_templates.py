@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from softlab.cuda.constant_expressions import Constants
-from softlab.cuda.syntax import listed, parser, text_of, walk
+from softlab.cuda.host_values import host_values, written_out
+from softlab.cuda.syntax import function_of, listed, parser, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -73,15 +74,16 @@ class HostCode:
 @dataclass(frozen=True)
 class Scope:
     """What is known where some code of the host stands: the constants, the arguments of the template that it is in as
-    ``bound``, and names whose meaning is not known, as ``unknown``."""
+    ``bound``, names whose meaning is not known, as ``unknown``, and expressions that have the types of variables."""
 
     constants: Constants
     bound: Mapping[str, str]
     unknown: frozenset[str]
+    values: Mapping[str, str] = field(default_factory=dict)
 
     def argument(self, text: str) -> str | None:
         """A template argument as the device can take it; None where it has an unknown name."""
-        value = self.constants.number(text)
+        value = self.constants.number(written_out(text, self.values))
         if isinstance(value, str):
             value = re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda word: self._word(word[0]), value)
             if self.unknown & set(re.findall(r"\w+", value)):
@@ -130,7 +132,14 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
         scope = Scope(local, bound, names)
         types = {name or other: scope.argument(kind or type_) for name, kind, type_, other in _TYPE.findall(before)}
         known = {name: kind for name, kind in types.items() if kind is not None}
-        yield Scope(local, {**bound, **known}, (names | set(types)) - set(known))
+        scope = Scope(local, {**bound, **known}, (names | set(types)) - set(known))
+        values, without = host_values(before, _parameters(function), scope.argument)
+        yield replace(scope, values=values, unknown=scope.unknown | without)
+
+
+def _parameters(function: Node | None) -> tuple[str, ...]:
+    called = function_of(function) if function is not None else None
+    return listed(called.child_by_field_name("parameters")) if called is not None else ()
 
 
 def text_before(node: Node) -> str:

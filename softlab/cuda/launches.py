@@ -158,6 +158,8 @@ def _host_type(argument: str, function: str, scope: Scope) -> str:
     """The type that a function declares for a variable; "" for expressions, and where it has an unknown name."""
     if not re.fullmatch(r"\w+", argument.strip()):
         return ""
+    if value := scope.values.get(argument.strip()):
+        return f"decltype({value})"
     name = re.escape(argument.strip())
     # Quantifiers that never give back: a long text costs no more than its length for each word.
     kind = (
@@ -187,8 +189,9 @@ def deduced(kernel: KernelDeclaration, launch: LaunchSuggestion) -> str | None:
     for parameter, given in zip(kernel.parameters, launch.types, strict=False):
         plain = re.sub(r"\b(?:const|volatile|__restrict__|__restrict)\b", " ", parameter)
         match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*(\**)\s*\w*\s*", plain)
-        kind = re.sub(r"\bconst\b", " ", given).split("*")[0].strip()
-        fits = match is not None and given and match[2].count("*") == given.count("*")
+        stars = "" if given.startswith("decltype(") else "*" * given.count("*")
+        kind = re.sub(r"\bconst\b", " ", given).split("*")[0].strip() if stars else given
+        fits = match is not None and given and match[2] == stars
         if match and fits and found.setdefault(match[1], kind) != kind and not written:
             return None
     arguments = list(written)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from softlab.cuda.compile import Program, compile_program
+from softlab.cuda.compile import CUTLASS, Program, compile_program
 from softlab.cuda.definitions import Definitions, definitions, unresolved
 from softlab.cuda.device_code import DeviceCode
 from softlab.cuda.program_parts import BEFORE
@@ -253,6 +253,8 @@ def _inside(code: DeviceCode, name: str) -> DeviceCode:
     plain = _OVERLOAD.sub("", name)
     space = plain.partition("<")[0].rpartition("::")[0]
     using = f"\nusing namespace {space};" if space and ("<" in name or plain != name) else ""
+    # What functions of the host open for themselves, where the name has values that they write.
+    using += "\nusing namespace cute;" if "decltype(" in name and CUTLASS.search(code.source) else ""
     return code if code.source.endswith(using) else replace(code, source=code.source + using)
 
 
