@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from softlab.cuda.file_items import File
@@ -97,13 +97,13 @@ def _certain(files: Collection[File]) -> set[bytes]:
     return _macros(files) - {name for file in files for found in _ASKED.findall(file.text) for name in found if name}
 
 
-@dataclass
 class _Before:
     """The macros that stand before a header in a ``file``, each with its parameters and body, and where it stands."""
 
-    file: File
-    macros: dict[bytes, tuple[tuple[bytes, bytes], File]] = field(default_factory=dict)
-    seen: set[Path | None] = field(default_factory=set)
+    def __init__(self, file: File) -> None:
+        self.file = file
+        self.macros: dict[bytes, tuple[tuple[bytes, bytes], File]] = {}
+        self.seen: set[Path | None] = set()
 
     def read(self, file: File, header: File, by_path: Mapping[Path, File]) -> bool:
         """Read a file, and what it includes, up to the header: whether it is there."""
