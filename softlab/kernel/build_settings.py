@@ -99,6 +99,7 @@ class Settings:
     ``orderings``: with what C++20's three-way comparison gives.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
     of these libraries.
+    ``cutlass``: with the numbers that CUTLASS's headers name themselves.
     ``thrust``: with these headers of Thrust, or of softlab for it. ``complex``: with Thrust's complex numbers.
     ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command
     that builds the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES`
