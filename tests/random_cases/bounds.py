@@ -262,7 +262,8 @@ def compare(got: np.ndarray, expected: Approx, compute: str) -> Judgement:
         off = np.abs(wide - expected.value)
         equal = (wide == expected.value) | (np.isnan(wide) & np.isnan(expected.value))
         # The largest number is (2 - eps) 2^e: half an ulp of it is a little over eps / 4 times it.
-        overflown = np.isinf(wide) & (reach > most * (1 + eps / 4)) & (np.sign(wide) == np.sign(expected.value))
+        outermost = np.sign(wide) * expected.value + error  # on the infinity's side
+        overflown = np.isinf(wide) & np.isfinite(expected.value) & (outermost > most * (1 + eps / 4))
         numbers = np.isfinite(expected.value) & np.isfinite(wide) & ~expected.undetermined
         wrong = ~(equal | overflown | (numbers & (off <= tolerance)) | expected.undetermined)
         counted = numbers & (tolerance > 0)

@@ -161,6 +161,15 @@ def test_conversions_round_to_the_nearest(dtype: type) -> None:
     assert compare(np.array([np.inf], dtype), under, "float32").wrong.all()
 
 
+@pytest.mark.parametrize("value", [0.0, 100.0, -100.0])
+def test_a_bound_over_the_largest_number_takes_its_infinity(value: float) -> None:
+    """A difference of two large numbers may be 0 or beyond the largest number of the type, on either side."""
+    wide = Approx(np.full(2, value), np.full(2, 1e10))
+    assert not compare(np.float16([np.inf, -np.inf]), wide, "float32").wrong.any()
+    one_side = Approx(np.full(2, value + 40_000), np.full(2, 70_000.0))
+    assert compare(np.float16([np.inf, -np.inf]), one_side, "float32").wrong.tolist() == [False, True]
+
+
 def test_what_is_wrong() -> None:
     value = np.array([1.0, 0.0, np.nan, np.inf, 1.0, 2.0])
     error = np.array([1e-7, 0.0, 0.0, 0.0, np.inf, 1e-7])
