@@ -21,7 +21,8 @@ _SOURCE_MASK = (1 << SOURCE_BITS) - 1
 _THREAD_BITS = 10
 _THREAD_MASK = (1 << _THREAD_BITS) - 1
 _LANE_MASK = WARP - 1
-#: A thread's source is below 1 << 14, so these numbers are free.
+#: A thread's source is below 1 << 14, so these numbers are free. Read as a thread's they name the rank 63, which no
+#: block of a cluster has.
 MANY = _SOURCE_MASK
 COPY = _SOURCE_MASK - 1
 #: A copy that reduces: several of them may change a word together.
@@ -105,8 +106,7 @@ class RemoteAccesses:
             stamp = stamps[owner[:, None], word]
             atomic = _is_atomic(stamp)
             if in_block:
-                known = stamp & _SOURCE_MASK < _REDUCING
-                atomic &= known & ((stamp & _WHO) >> _THREAD_BITS == who.rank[:, None])
+                atomic &= (stamp & _WHO) >> _THREAD_BITS == who.rank[:, None]
             found &= ~atomic
         return np.asarray(found.any(axis=1))
 
@@ -116,9 +116,8 @@ class RemoteAccesses:
         """Whether each word had an access that is unordered with that of its lane: (lanes, words) bool."""
         stamp = stamps[owner[:, None], word]
         time, source = stamp >> SOURCE_BITS, stamp & _SOURCE_MASK & ~_ATOMIC
-        known = stamp & _SOURCE_MASK < _REDUCING
-        found = (stamp > 0) & (time >= order.acquired[:, None]) & ~(known & (source == who.source[:, None]))
-        same_block = known & ((source & _WHO) >> _THREAD_BITS == who.rank[:, None])
+        found = (stamp > 0) & (time >= order.acquired[:, None]) & (source != who.source[:, None])
+        same_block = (source & _WHO) >> _THREAD_BITS == who.rank[:, None]
         same_warp = same_block & (source & _THREADS == 0)
         same_warp &= (source & _THREAD_MASK) // WARP == (who.thread // WARP)[:, None]
         found &= ~(same_block & (time < order.barrier[:, None])) & ~(same_warp & (time < order.synced[:, None]))
@@ -152,9 +151,8 @@ class RemoteAccesses:
         if others.any():
             before = self.read[row[others], words[others]] & _SOURCE_MASK
             several = np.where(before & _LANES != 0, _LANE_MASK, np.where(before & _THREADS != 0, _THREAD_MASK, 0))
-            known = before < _REDUCING
-            np.minimum.at(least, which[others], np.where(known, before & _WHO, 0))
-            np.maximum.at(most, which[others], np.where(known, before & _WHO | several, _WHO))
+            np.minimum.at(least, which[others], before & _WHO)
+            np.maximum.at(most, which[others], before & _WHO | several)
             one = np.uint32(1) << (before & _LANE_MASK).astype(np.uint32)
             earlier = np.where(before & _LANES != 0, self._lanes[row[others], words[others]], one)
             np.bitwise_or.at(lanes, which[others], earlier)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import softlab
+from softlab.emulator.lanes import WARP
 from softlab.instruments.remote_accesses import COPY, MANY, SOURCE_BITS, Accessors, Order, RemoteAccesses
 from softlab.instruments.warp_syncs import WarpSyncs
 
@@ -197,3 +198,170 @@ def test_who_a_stamp_names() -> None:
         assert RemoteAccesses.source_of(stamp) == (rank, thread)
         assert RemoteAccesses.time_of(stamp) == 3
     assert RemoteAccesses.in_flight(RemoteAccesses.copy_stamp(1 << 40))
+
+
+@dataclass(frozen=True)
+class Readers:
+    """The threads that a stamp of reads stands for, and when the last of them read."""
+
+    time: int
+    threads: frozenset[Thread]
+
+
+#: Lanes of two rows and two words each, so that several of an instruction meet on a word.
+LANES, FEW_WORDS, ROUNDS = 6, 4, 40
+
+
+def some_threads(random: np.random.Generator) -> list[Thread]:
+    """One per lane, often of one warp or one block."""
+    threads = [0, 1, 31, 32, 63, 1023]
+    ranks = random.choice([[0, 0, 0], [1, 1, 15], [0, 1, 15]])
+    return [Thread(int(random.choice(ranks)), int(random.choice(threads))) for _ in range(LANES)]
+
+
+def some_groups(random: np.random.Generator) -> WarpSyncs:
+    """Parts of warps that synchronise at two times."""
+    groups = WarpSyncs()
+    for time in (3, ROUNDS // 2):
+        masks = np.zeros((BLOCKS, 32, WARP), np.uint32)
+        for lanes in random.permuted(np.arange(WARP)).reshape(2, -1):
+            masks[..., lanes] = np.bitwise_or.reduce(np.uint32(1) << lanes.astype(np.uint32))
+        groups.record(masks, time)
+    return groups
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A thread in a row of the batch, and the times of what it has learnt."""
+
+    row: int
+    thread: Thread
+    acquired: int
+    barrier: int
+    synced: int
+
+    def comes_after(self, other: Thread, time: int, among: frozenset[Thread], groups: WarpSyncs) -> bool:
+        """Whether it comes after what another thread did, one ``among`` those whose last access was at ``time``."""
+        blocks, warps = {t.rank for t in among}, {(t.rank, t.number // WARP) for t in among}
+        mine = (self.thread.rank, self.thread.number // WARP)
+        if self.acquired > time or among == {self.thread}:
+            return True
+        if blocks == {self.thread.rank} and self.barrier > time:
+            return True
+        if warps != {mine}:
+            return False
+        if self.synced > time:
+            return True
+        lanes = (np.array([t.number % WARP]) for t in (other, self.thread))
+        at = np.array([self.row]), np.array([mine[1]])
+        return other == self.thread or bool(groups and groups.ordered(*at, *lanes, np.array([time]))[0])
+
+
+def some_lanes(random: np.random.Generator, now: int) -> list[Lane]:
+    """Each has learnt something of any time up to now, often of none."""
+    times = np.where(random.random((LANES, 3)) < 0.5, 0, random.integers(0, now + 1, (LANES, 3)))
+    return [Lane(int(random.integers(BLOCKS)), thread, *map(int, known))
+            for thread, known in zip(some_threads(random), times, strict=True)]  # fmt: skip
+
+
+def as_taken(lanes: list[Lane], groups: WarpSyncs) -> tuple[Accessors, Order]:
+    """As the instrument takes them."""
+    row, thread, rank, *times = np.array(
+        [(one.row, one.thread.number, one.thread.rank, one.acquired, one.barrier, one.synced) for one in lanes]
+    ).T
+    return Accessors(row, thread, rank), Order(*times, groups)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_reads_of_many_lanes_beside_a_model(seed: int) -> None:
+    """Reads of several lanes and words at once; each time it is asked first whether writes would clash."""
+    random, accesses = np.random.default_rng(700 + seed), RemoteAccesses(BLOCKS, FEW_WORDS)
+    groups = some_groups(random) if seed % 2 else WarpSyncs()
+    found: set[bool] = set()
+    known: dict[tuple[int, int], Readers] = {}
+    for now in range(1, ROUNDS):
+        lanes = some_lanes(random, now)
+        who, order = as_taken(lanes, groups)
+        owner, words = random.integers(0, BLOCKS, LANES), random.integers(0, FEW_WORDS, (LANES, 2))
+        clashes = []
+        for lane, row, its_words in zip(lanes, owner.tolist(), words.tolist(), strict=True):
+            earlier = [known[row, word] for word in its_words if (row, word) in known]
+            clashes.append(any(
+                not all(lane.comes_after(t, e.time, e.threads, groups) for t in e.threads) for e in earlier
+            ))  # fmt: skip
+        said = accesses.unordered_with_block(accesses.read, owner, words, who, order, False)
+        assert said.tolist() == clashes
+        found.update(clashes)
+        if random.random() < 0.1:  # a copy reads a word: nobody knows more than that it comes after it
+            at = int(owner[0]), int(words[0, 0])
+            accesses.read[at] = accesses.copy_stamp(now, bool(random.random() < 0.5))
+            known[at] = Readers(now, frozenset({Thread(63, 1)}))
+            continue
+        accesses.record_read(owner, words, now, who, order)
+        together: dict[tuple[int, int], set[Thread]] = {}
+        for lane, row, its_words in zip(lanes, owner.tolist(), words.tolist(), strict=True):
+            for at in ((row, word) for word in its_words):
+                earlier_at = known.get(at)
+                after = earlier_at is None or all(
+                    lane.comes_after(t, earlier_at.time, earlier_at.threads, groups) for t in earlier_at.threads
+                )
+                kept = set() if after or earlier_at is None else set(earlier_at.threads)
+                together.setdefault(at, set()).update({lane.thread} | kept)
+        known.update({at: Readers(now, frozenset(threads)) for at, threads in together.items()})
+        for at, readers in known.items():
+            ranks, threads = {t.rank for t in readers.threads}, {t.number for t in readers.threads}
+            named = accesses.source_of(int(accesses.read[at]))
+            if 63 in ranks:
+                assert named in (COPY, MANY)
+            elif len(ranks) > 1:
+                assert named == MANY
+            else:
+                assert named == (ranks.pop(), threads.pop() if len(threads) == 1 else None)
+            assert accesses.time_of(int(accesses.read[at])) == readers.time
+    assert found == {True, False}
+
+
+@pytest.mark.parametrize("strong", [False, True])
+@pytest.mark.parametrize("in_block", [False, True])
+def test_each_kind_of_write_beside_a_model(strong: bool, in_block: bool) -> None:
+    """Each word was written by a thread, by an atomic, by a copy or by one that reduces; lanes access two words."""
+    random, found = np.random.default_rng(5), set()
+    for now in range(2, ROUNDS):
+        accesses = RemoteAccesses(BLOCKS, FEW_WORDS)
+        writers: dict[tuple[int, int], tuple[str, int, Thread]] = {}
+        for at, kind in zip(np.ndindex(BLOCKS, FEW_WORDS), random.choice(["", "plain", "atomic", "copy", "reduces"], 8),
+                            strict=True):  # fmt: skip
+            one, time = some_threads(random)[0], int(random.integers(1, now))
+            if kind:
+                writers[at] = str(kind), time, one
+                accesses.written[at] = (
+                    accesses.copy_stamp(time, kind == "reduces") if kind in ("copy", "reduces")
+                    else accesses.stamp(time, one.accessor(0), kind == "atomic").item()
+                )  # fmt: skip
+        lanes = some_lanes(random, now)
+        who, order = as_taken(lanes, WarpSyncs())
+        owner, words = random.integers(0, BLOCKS, LANES), random.integers(0, FEW_WORDS, (LANES, 2))
+
+        def apart(lane: Lane, at: tuple[int, int], of: dict = writers) -> bool:
+            if at not in of:
+                return False
+            kind, time, writer = of[at]
+            if kind in ("copy", "reduces"):
+                return lane.acquired <= time and not (strong and kind == "reduces" and not in_block)
+            after = lane.comes_after(writer, time, frozenset({writer}), WarpSyncs())
+            return not after and not (
+                strong and kind == "atomic" and not (in_block and writer.rank != lane.thread.rank)
+            )
+
+        clashes = [any(apart(lane, (row, word)) for word in its_words)
+                   for lane, row, its_words in zip(lanes, owner.tolist(), words.tolist(), strict=True)]  # fmt: skip
+        said = accesses.unordered_with_block(accesses.written, owner, words, who, order, strong, in_block)
+        assert said.tolist() == clashes
+        found.update(clashes)
+        if not in_block:
+            late = [any(at in writers and writers[at][1] >= lane.acquired and not
+                        (strong and writers[at][0] in ("atomic", "reduces")) for at in ((row, word) for word in two))
+                    for lane, row, two in zip(lanes, owner.tolist(), words.tolist(), strict=True)]  # fmt: skip
+            acquired = np.array([lane.acquired for lane in lanes])
+            assert accesses.unordered(accesses.written, owner, words, acquired, strong).tolist() == late
+    assert found == {True, False}

@@ -24,7 +24,7 @@ from tests.mutation.mutants import AREAS, RECORD, ROOT, Mutant, modules
 
 #: Of the tests for a mutant: that many at most, and no more than these CPU seconds of them. Slower tests that run the
 #: line come behind them, as far as all together take no more than the second number of seconds.
-TESTS, SECONDS, WITH_SLOW = 200, 20.0, 40.0
+TESTS, SECONDS, WITH_SLOW = 1000, 20.0, 40.0
 
 #: The tests of the mutated modules. The record of a group stands in files of its own, so that one can be made again.
 #: Left out: notebooks and solutions of exercises, which run whole lessons.
@@ -178,7 +178,8 @@ class Selection:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
 
-        Of its module are the files that have its name or import it.
+        Of its module are the files that have its name or import it. Of the others those in the folder of tests that
+        stands for the module's own come first.
         Behind them come those that run anything of the module, then those of its package: nobody is seen to run a line
         that runs at import, in a process that a test starts, or once for all tests because its result is kept.
         """
@@ -186,7 +187,8 @@ class Selection:
         lines = range(mutant.start[0], mutant.end[0] + 1)
         exact = set().union(*(by_line.get(line, ()) for line in lines))
         module = set().union(*by_line.values())
-        folder = f"tests/{PurePath(mutant.path).parts[1]}/"
+        parts = PurePath(mutant.path).parts[1:-1]
+        folder, nearest = f"tests/{parts[0]}/", f"tests/{'/'.join(parts)}/"
 
         seen: Counter[str] = Counter()
 
@@ -194,12 +196,13 @@ class Selection:
         def own(file: str) -> bool:
             return PurePath(file).stem.startswith(f"test_{PurePath(mutant.path).stem}") or imports(file, mutant.path)
 
-        def order(test: str) -> tuple[bool, bool, bool, int, float, str]:
+        def order(test: str) -> tuple[bool, bool, bool, bool, int, float, str]:
             seen[function := test.partition("[")[0]] += 1
             return (
                 test not in exact,
                 not own(test.partition("::")[0]),
                 test not in module,
+                not test.startswith(nearest),
                 seen[function],
                 self.times[test],
                 test,

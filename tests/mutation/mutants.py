@@ -60,9 +60,11 @@ def behaviour(code: str) -> str:
 
 
 def _is_negative(size: ast.expr) -> bool:
-    """Whether this is an integer below 0, as it stands in the code."""
-    minus = isinstance(size, ast.UnaryOp) and isinstance(size.op, ast.USub) and isinstance(size.operand, ast.Constant)
-    return minus and isinstance(size.operand.value, int) and size.operand.value > 0
+    """Whether this is an integer below 0, as it stands in the code: such as -1 or ~1."""
+    if not isinstance(size, ast.UnaryOp) or not isinstance(size.operand, ast.Constant):
+        return False
+    least = {ast.USub: 1, ast.Invert: 0}.get(type(size.op))
+    return least is not None and isinstance(size.operand.value, int) and size.operand.value >= least
 
 
 def modules(area: str) -> list[str]:

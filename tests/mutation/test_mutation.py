@@ -99,9 +99,11 @@ def test_a_changed_annotation_is_no_mutant() -> None:
 
 def test_a_negative_size_is_the_one_that_follows_from_the_others() -> None:
     assert behaviour("a.reshape(-1, 4)") == behaviour("a.reshape(- 2, 4)") != behaviour("a.reshape(0, 4)")
+    assert behaviour("a.reshape(-1, 4)") == behaviour("a.reshape(~1, 4)") == behaviour("a.reshape(~0, 4)")
+    assert behaviour("a.reshape(-0, 4)") != behaviour("a.reshape(-1, 4)") != behaviour("a.reshape(not 1, 4)")
     assert behaviour("a.reshape(-1)") != behaviour("a.reshape(+1)")
     assert behaviour("a.sum(-1)") != behaviour("a.sum(-2)")
-    assert np.zeros(24).reshape(-2, 4).shape == np.zeros(24).reshape(-1, 4).shape == (6, 4)
+    assert {np.zeros(24).reshape(size, 4).shape for size in (-1, -2, ~0, ~1)} == {(6, 4)}
 
 
 def test_the_changed_line_is_shown() -> None:
@@ -146,6 +148,16 @@ def test_tests_that_run_the_line_come_first(monkeypatch: pytest.MonkeyPatch) -> 
     assert selection.tests(mutant) == [names[name] for name in ("own", "module", "folder")]
     selection = selection_of(Times(dict.fromkeys(names.values(), 100.0)))
     assert selection.tests(mutant) == [names["own"]], "one test runs, however slow it is"
+
+
+def test_of_the_tests_of_a_line_those_in_its_folder_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line of an opcode runs in most kernels: the tests of the opcodes say the most about it."""
+    far, near = "tests/emulator/test_atomics.py::far", "tests/emulator/opcodes/test_compiled.py::near"
+    selection = selection_of(Times({far: 0.1, near: 1.0}))
+    monkeypatch.setattr(covering, "imports", lambda file, module: False)
+    monkeypatch.setattr(Selection, "_tests_by_line", lambda self, path: {3: {far, near}})
+    mutant = Mutant("emulator", "softlab/emulator/opcodes/integer.py", "operator", 0, (3, 0), (3, 4))
+    assert selection.tests(mutant) == [near, far]
 
 
 SHARING = """import time
