@@ -219,15 +219,15 @@ def some_threads(random: np.random.Generator) -> list[Thread]:
     return [Thread(int(random.choice(ranks)), int(random.choice(threads))) for _ in range(LANES)]
 
 
-def some_groups(random: np.random.Generator) -> WarpSyncs:
-    """Parts of warps that synchronise at two times."""
-    groups = WarpSyncs()
-    for time in (3, ROUNDS // 2):
-        masks = np.zeros((BLOCKS, 32, WARP), np.uint32)
-        for lanes in random.permuted(np.arange(WARP)).reshape(2, -1):
-            masks[..., lanes] = np.bitwise_or.reduce(np.uint32(1) << lanes.astype(np.uint32))
-        groups.record(masks, time)
-    return groups
+#: Two ways to part a warp into groups of lanes, (2, 32) masks.
+PARTS = np.array([[0x0000FFFF, 0xFFFF0000], [0x80000002, 0x7FFFFFFD]], np.uint32)
+
+
+def parts_meet(groups: WarpSyncs, part: int, now: int) -> None:
+    """The groups of each warp synchronise."""
+    lanes = np.arange(WARP, dtype=np.uint32)
+    masks = np.where(PARTS[part, 0] >> lanes & np.uint32(1) == 1, *PARTS[part])
+    groups.record(np.broadcast_to(masks, (BLOCKS, 32, WARP)), now)
 
 
 @dataclass(frozen=True)
@@ -258,8 +258,9 @@ class Lane:
 
 
 def some_lanes(random: np.random.Generator, now: int) -> list[Lane]:
-    """Each has learnt something of any time up to now, often of none."""
-    times = np.where(random.random((LANES, 3)) < 0.5, 0, random.integers(0, now + 1, (LANES, 3)))
+    """What each has learnt is of now, of no time, or of a time between."""
+    times = np.array([now, 0, 0, 0, -1])[random.integers(0, 5, (LANES, 3))]
+    times = np.where(times < 0, random.integers(0, now + 1, (LANES, 3)), times)
     return [Lane(int(random.integers(BLOCKS)), thread, *map(int, known))
             for thread, known in zip(some_threads(random), times, strict=True)]  # fmt: skip
 
@@ -272,14 +273,15 @@ def as_taken(lanes: list[Lane], groups: WarpSyncs) -> tuple[Accessors, Order]:
     return Accessors(row, thread, rank), Order(*times, groups)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(24))
 def test_reads_of_many_lanes_beside_a_model(seed: int) -> None:
     """Reads of several lanes and words at once; each time it is asked first whether writes would clash."""
     random, accesses = np.random.default_rng(700 + seed), RemoteAccesses(BLOCKS, FEW_WORDS)
-    groups = some_groups(random) if seed % 2 else WarpSyncs()
-    found: set[bool] = set()
+    groups, found = WarpSyncs(), set[bool]()
     known: dict[tuple[int, int], Readers] = {}
     for now in range(1, ROUNDS):
+        if seed % 2 and random.random() < 0.5:
+            parts_meet(groups, int(random.integers(2)), now)
         lanes = some_lanes(random, now)
         who, order = as_taken(lanes, groups)
         owner, words = random.integers(0, BLOCKS, LANES), random.integers(0, FEW_WORDS, (LANES, 2))
