@@ -213,6 +213,40 @@ def test_of_two_reads_or_atomics_none_is_forgotten(seed: int) -> None:
     assert not (found & ~of_threads & ~apart).any()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_which_writes_have_only_an_exchange_behind_them(seed: int) -> None:
+    """Another lane of the warp wrote the word, and then the warp's lanes exchanged values."""
+    random = np.random.default_rng(2000 + seed)
+    shadow = Shadow(4 * (WORDS + 1), BLOCKS, THREADS, 4)
+    shadow.tell_apart()
+    row, thread = random.integers(0, BLOCKS, WORDS), _threads(random)
+    unwritten = random.random(WORDS) < 0.2
+    rounds = random.integers(0, 2, WORDS)
+    exchanged = np.zeros((2, BLOCKS, THREADS // WARP), bool)
+    for number in range(2):
+        at = np.flatnonzero((rounds == number) & ~unwritten)
+        shadow.begin_access(number)
+        shadow.write(row[at], at[:, None], thread[at])
+        mask = np.repeat(random.random((BLOCKS, THREADS // WARP)) < 0.5, WARP, axis=1)
+        shadow.lanes_exchange(lanes_of(mask), np.uint32(0xFFFFFFFF))
+        exchanged[: number + 1] |= mask[:, ::WARP]
+    found: set[bool] = set()
+    for _ in range(5):
+        reader, words = _threads(random), np.stack((np.arange(WORDS), random.integers(0, WORDS, WORDS)), axis=1)
+        wanted = [
+            any(
+                row[word] == row[lane] and not unwritten[word] and thread[word] != reader[lane]
+                and thread[word] // WARP == reader[lane] // WARP
+                and exchanged[rounds[word], row[word], reader[lane] // WARP]
+                for word in words[lane]
+            )
+            for lane in range(WORDS)
+        ]  # fmt: skip
+        assert shadow.only_exchanged(row, words, reader).tolist() == wanted
+        found.update(wanted)
+    assert found == {True, False}
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("synchronises", ["warp", "half", "not"])
 def test_a_plain_store_then_atomics(synchronises: str, compiled: bool) -> None:

@@ -234,9 +234,13 @@ def test_masked_arrays() -> None:
         softlab.softmax(np.ma.masked_array(normal(2, 3), mask=False))
 
 
-@pytest.mark.parametrize(("axis", "ndim"), [(2, 2), (-3, 2), (1, 1), (1, 0), (-2, 0)])
-def test_axis_out_of_range(axis: int, ndim: int) -> None:
-    with pytest.raises(ValueError, match=f"axis {axis} is out of range: x has {ndim} dimensions"):
+@pytest.mark.parametrize(
+    ("axis", "ndim", "least", "most"),
+    [(2, 2, -2, 1), (-3, 2, -2, 1), (1, 1, -1, 0), (1, 0, -1, 0), (-2, 0, -1, 0), (5, 5, -5, 4), (-6, 5, -5, 4)],
+)
+def test_axis_out_of_range(axis: int, ndim: int, least: int, most: int) -> None:
+    words = f"axis {axis} is out of range: x has {ndim} dimensions, so take {least} to {most}$"
+    with pytest.raises(ValueError, match=words):
         softlab.softmax(np.zeros((3,) * ndim, np.float32), axis)
 
 
@@ -300,6 +304,14 @@ class TestTheDefaultPolicy:
         result = rows.apply(OperatorCall("softmax", policy=policy), (cuda.array(normal(3, 70)),))
         assert result.plan.policy == (policy or "fast")
         assert launched == [result.plan.name]
+
+    @pytest.mark.parametrize("op", [*OPS, "softmax_backward"])
+    def test_a_trace_takes_no_array_on_a_gpu(self, cuda: FakeCuda, op: str) -> None:
+        host, there = normal(3, 70), cuda.array(normal(3, 70))
+        given = [(host, there), (there, there)] if "backward" in op else [there]
+        for x in given:
+            with pytest.raises(TypeError, match="a trace runs in the emulator and takes arrays in host memory; this"):
+                softlab.trace(x, op=op)
 
     @pytest.mark.parametrize("op", OPS)
     def test_the_references_front_keeps_to_it(self, cuda: FakeCuda, op: str) -> None:

@@ -1,0 +1,76 @@
+"""The loads of a loop that runs as one function: rows in the order in which they ran, up to the limit."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softlab.emulator.lanes import WARP
+from softlab.instruments.recorder import Recorder
+
+WARPS_PER_BLOCK, BLOCKS = 2, 3
+#: The linear index of each block of the batch.
+LINEAR = np.array([7, 4, 9])
+SITES = tuple(
+    SimpleNamespace(index=index, store=False, width=width, instruction=SimpleNamespace(frames=()))
+    for index, width in ((5, 4), (11, 16))
+)
+
+
+def recorder(limit: int, blocks: tuple[int, ...] = (4, 9)) -> Recorder:
+    made = Recorder("file.cu", blocks, limit, SimpleNamespace(access=lambda site, address: (site, address)))  # type: ignore[arg-type]
+    batch: Any = SimpleNamespace(
+        shared=SimpleNamespace(known=None),
+        geometry=SimpleNamespace(linear=lambda rows: LINEAR[rows]),
+        blocks=BLOCKS,
+        threads=WARPS_PER_BLOCK * WARP,
+    )
+    made.batch(batch)
+    return made
+
+
+def loop_rows(random: np.random.Generator, count: int) -> np.ndarray:
+    """Accesses of one to three warps each, out of order: (rows, 36) uint64."""
+    number = np.repeat(np.arange(count), random.integers(1, 4, count))
+    rows = np.zeros((len(number), 4 + WARP), np.uint64)
+    rows[:, 0], rows[:, 1] = number, number % len(SITES)
+    rows[:, 2] = random.integers(WARPS_PER_BLOCK, BLOCKS * WARPS_PER_BLOCK, len(number))
+    rows[:, 3] = random.integers(1, 1 << 32, len(number))
+    rows[:, 4:] = random.integers(0, 1 << 40, (len(number), WARP))
+    return rows[random.permutation(len(rows))]
+
+
+@pytest.mark.parametrize("limit", [*range(12), 25, 1000])
+def test_the_loads_of_two_loops(limit: int) -> None:
+    """The access that passes the limit is kept, with all its warps."""
+    random = np.random.default_rng(limit)
+    made, wanted, before = recorder(limit), [], 0
+    for accesses in (6, 9):
+        rows = loop_rows(random, accesses)
+        made.loop(SimpleNamespace(rows=rows, accesses=accesses, code=SimpleNamespace(loads=SITES)))  # type: ignore[arg-type]
+        for number in range(accesses):
+            if len(wanted) >= limit:
+                break
+            wanted += [(before + number + 1, row) for row in rows if row[0] == number]
+        before += accesses
+        assert made.loop_rows().most == max(0, limit - len(wanted))
+    found = made.global_()
+    assert found.step.tolist() == [step for step, _ in wanted]
+    assert found.instruction.tolist() == [SITES[int(row[1])].index for _, row in wanted]
+    assert found.width.tolist() == [SITES[int(row[1])].width for _, row in wanted]
+    assert not found.store.any()
+    assert found.block.tolist() == [int(LINEAR[int(row[2]) // WARPS_PER_BLOCK]) for _, row in wanted]
+    assert found.warp.tolist() == [int(row[2]) % WARPS_PER_BLOCK for _, row in wanted]
+    if wanted:
+        assert found.active.tolist() == [[bool(int(row[3]) >> lane & 1) for lane in range(WARP)] for _, row in wanted]
+        assert found.address.tolist() == [row[4:].tolist() for _, row in wanted]
+
+
+@pytest.mark.parametrize("blocks", [(), (7,), (9, 4, 4), (100,)])
+def test_which_blocks_of_a_loop_are_asked_for(blocks: tuple[int, ...]) -> None:
+    wanted = recorder(10, blocks).loop_rows()
+    assert wanted.blocks.tolist() == [int(number) in blocks for number in LINEAR]
+    assert wanted.most == 10
