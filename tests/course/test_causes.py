@@ -198,6 +198,18 @@ def test_what_two_blocks_lack(body, first, then, said):
     assert "lock" not in cause("  y[0] = x[0];", "race", line=4, other_line=4, block=(1, 0, 0), other_block=(1, 0, 0))
 
 
+@pytest.mark.parametrize("scope", ["_block", "", "_system"])
+@pytest.mark.parametrize(("first", "then"), [(4, 4), (4, 5), (5, 4)])
+def test_an_atomic_of_a_block_says_nothing_to_another_one(scope, first, then):
+    """It is the cause where both blocks come to its line, and no other atomic of that scope is."""
+    body = f"  atomicAdd{scope}(n, 1);\n  y[0] = 1;\n  atomicAdd_block(n, 1);"
+    said = cause(body, "race", "both store", line=then, other_line=first, **BLOCKS)
+    words = f"The atomic of line {then} holds among the threads of one block, and here two blocks meet."
+    assert (said == words) == (scope == "_block" and first == then == 4)
+    alone = cause(body, "race", "both store", line=5, other_line=5, **BLOCKS)
+    assert alone.startswith("Two blocks come to one element on line 5. Blocks run in any order")
+
+
 EARLY = "Line {} reads before line {} has stored"
 
 

@@ -238,3 +238,14 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Error, match="cannot be copied to"):
         copies.update(tmp_path / "file", NOTEBOOKS)
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError, match="taken"):
+        copies._write(tmp_path / "taken", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+    copies._write(tmp_path / "new" / "file", "text")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["file"]
+    assert (tmp_path / "new" / "file").read_text() == "text"
+    assert (tmp_path / "new" / "file").stat().st_mode & 0o777 == 0o644

@@ -135,3 +135,109 @@ def test_a_few_wrong_numbers_make_a_rule():
         "one number says nothing"
     )
     assert of_elements("x", -ROW, np.ones(12, bool), {"x": ROW}) == "", "an array is no input of itself"
+
+
+A, B = ROW, np.array([2.0, -1.5, 4.0, 3.25, -6.0, 1.0, 0.5, 5.5, -2.25, 7.75, 2.5, -3.0])
+#: What numbers are -> the numbers, by hand.
+OF_ONE = {
+    "x[i]": list(B), "-x[i]": [-a for a in B], "2 * x[i]": [a + a for a in B],
+    "x[i] * x[i]": [a * a for a in B], "x[i] + 1": [a + 1 for a in B], "x[i] + 2": [a + 2 for a in B],
+    "x[i] / 2": [0.5 * a for a in B], "the absolute value of x[i]": [max(a, -a) for a in B],
+    "e to the power of x[i]": [np.e**a for a in B],
+}  # fmt: skip
+OF_TWO = {
+    "x[i] + z[i]": [a + b for a, b in zip(A, B, strict=True)],
+    "x[i] - z[i]": [a - b for a, b in zip(A, B, strict=True)],
+    "z[i] - x[i]": [b - a for a, b in zip(A, B, strict=True)],
+    "x[i] * z[i]": [a * b for a, b in zip(A, B, strict=True)],
+    "the larger of x[i] and z[i]": [max(a, b) for a, b in zip(A, B[::-1], strict=True)],
+    "the smaller of x[i] and z[i]": [min(a, b) for a, b in zip(A, B[::-1], strict=True)],
+}
+
+
+@pytest.mark.parametrize("words", OF_ONE)
+def test_one_operation_of_a_number(words: str):
+    got = np.array(OF_ONE[words])
+    assert of_elements("y", got, np.ones(12, bool), {"n": np.arange(3.0), "x": B}) == f"y[i] is {words}."
+    got[5] += 0.1
+    assert of_elements("y", got, np.ones(12, bool), {"x": B}) == ""
+    assert of_elements("y", got, np.arange(12) != 5, {"x": B}) == f"Where it is wrong, y[i] is {words}."
+
+
+@pytest.mark.parametrize("words", OF_TWO)
+def test_one_operation_of_two_numbers(words: str):
+    got, z = np.array(OF_TWO[words]), B[::-1] if "er of" in words else B
+    assert of_elements("y", got, np.ones(12, bool), {"x": A, "z": z}) == f"y[i] is {words}."
+    got[5] += 0.1
+    assert of_elements("y", got, np.ones(12, bool), {"x": A, "z": z}) == ""
+
+
+#: Rows of which no two numbers that stand for them agree.
+ROWS = np.random.default_rng(4).uniform(1, 3, (6, 5))
+OF_ROW = {
+    "the largest number of its row": [max(row) for row in ROWS],
+    "the smallest number of its row": [min(row) for row in ROWS],
+    "the first number of its row": [row[0] for row in ROWS],
+    "the last number of its row": [row[4] for row in ROWS],
+    "the sum of its row": [sum(row) for row in ROWS],
+    "the mean of its row": [sum(row) / 5 for row in ROWS],
+    "e to the power of the largest number of its row": [np.e ** max(row) for row in ROWS],
+}
+STEPS = {
+    "{0} alone": lambda right, number: number,
+    "the right number less {0}": lambda right, number: right - number,
+    "the right number plus {0}": lambda right, number: right + number,
+    "the right number less twice {0}": lambda right, number: right - 2 * number,
+    "the right number times {0}": lambda right, number: right * number,
+    "the right number divided by {0}": lambda right, number: right / number,
+}
+
+
+@pytest.mark.parametrize("of", OF_ROW)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("which", ["row", "column"])
+def test_a_number_of_the_row_and_the_right_one(of: str, step: str, which: str):
+    """Also where other inputs, which have no rows, come first, and where there are two results per row."""
+    right = np.array([20.0, 31.0, 17.0, 44.0, 26.0, 39.0])
+    got = STEPS[step](right, np.array(OF_ROW[of]))
+    x = (ROWS if which == "row" else ROWS.T).astype(np.float64)
+    words = step.format(f"{of} of x").replace("row", which)
+    inputs = {"n": np.arange(30).reshape(6, 5), "w": ROWS[0], "small": ROWS[:3, :3], "x": x}
+    assert of_rows("y", got, right, inputs) == f"y[i] is {words}."
+    pair, wanted = np.stack((right, got), axis=1), np.stack((right, right), axis=1)
+    assert of_rows("y", pair, wanted, inputs) == f"y[i, 1] is {words}."
+    three = [np.concatenate((a, right[:, None]), axis=1) for a in (pair, wanted)]
+    assert of_rows("y", *three, inputs) == "", "a matrix is no number per row"
+
+
+@pytest.mark.parametrize("threads", [4, 32, 64])
+@pytest.mark.parametrize("times", [1, 2, 3, 5])
+@pytest.mark.parametrize("more", [0, 3])
+def test_factors_of_each_thread(threads: int, times: int, more: int):
+    """Compared are the first numbers with the second and the last whole ones."""
+    random = np.random.default_rng(threads * times)
+    wanted = random.uniform(1, 9, threads * times + more)
+    factor = np.resize(random.uniform(0.2, 0.9, threads), len(wanted))
+    words = f"Numbers that are {threads} apart are off by the same factor, others by another one: each thread takes"
+    assert of_row(3, factor * wanted, wanted, threads).startswith(words) == (times > 1)
+    for at in (threads, threads * times - 1) if times > 1 else ():
+        other = factor.copy()
+        other[at] *= 1.01
+        assert not of_row(3, other * wanted, wanted, threads).startswith(words)
+
+
+@pytest.mark.parametrize("warps", [1, 2, 3, 5])
+@pytest.mark.parametrize("more", [0, 7])
+def test_factors_of_each_warp(warps: int, more: int):
+    random = np.random.default_rng(warps)
+    wanted = random.uniform(1, 9, 32 * warps + more)
+    shares = 0.25 + 0.125 * random.permutation(warps + 1)
+    factor = np.repeat(shares, 32)[: len(wanted)]
+    found = of_row(3, factor * wanted, wanted, 1024)
+    first = ", ".join([f"{share:.4g}" for share in factor[::32]][:4])
+    words = f"Each warp's numbers are off by a factor of their own ({first}): the warps do not divide by one sum."
+    assert (found == words) == (len(wanted) > 32)
+    for at in (1, 31, len(wanted) - 1):
+        other = factor.copy()
+        other[at] *= 1.01
+        assert of_row(3, other * wanted, wanted, 1024) != words
