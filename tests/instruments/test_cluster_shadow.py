@@ -117,7 +117,7 @@ def test_what_copies_may_not_touch(seed: int) -> None:
     shadow.release_to(np.array([0]), np.array([[WORDS]]), np.array([0]), np.array([0]))
     model.fenced[0, 0] = shadow.time
     stamps: dict[bool, dict[tuple[int, int], tuple[int, bool]]] = {True: {}, False: {}}
-    found: set[bool] = set()
+    found, knowing = set[bool](), set[bool]()
     for number in range(120):
         _event(random, shadow, model)
         shadow.begin_access(number)
@@ -156,9 +156,20 @@ def test_what_copies_may_not_touch(seed: int) -> None:
                 for w in two if (by := model.written.get((o, w))))
             for o, two, r, t in zip(owner.tolist(), words.tolist(), rows.tolist(), threads.tolist(), strict=True)
         ]  # fmt: skip
+        its_threads, times = random.choice([0, 1, 33, 40], LANES), random.integers(0, shadow.time + 1, LANES)
+        met, acquired = shadow.met, shadow.acquired(rows, threads).tolist()
+        assert met is not None
+        wanted = [
+            (r == o and (t // WARP == u // WARP or time < max(shadow._barrier[r], met[r, t // WARP, u // WARP])))
+            or time < until
+            for r, t, o, u, time, until in zip(*(a.tolist() for a in (rows, threads, owner, its_threads, times)),
+                                               acquired, strict=True)
+        ]  # fmt: skip
+        assert shadow.knows(rows, threads, owner, its_threads, times).tolist() == wanted
+        knowing.update(wanted)
         assert shadow._heard is not None
         np.testing.assert_array_equal(shadow._heard.until, model.until)
-    assert found == {True, False}
+    assert found == knowing == {True, False}
 
 
 def test_without_a_cluster_no_other_block_uses_words() -> None:

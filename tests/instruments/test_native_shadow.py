@@ -135,7 +135,7 @@ def _shared_accesses(random: np.random.Generator, answers: dict[int, int], flags
         address = _words(random, extent).astype(np.uint64) * np.uint64(4)
         kind = int(random.choice([READS, READS, STORES, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS,
                                   READS | STRONG_ACCESS]))  # fmt: skip
-        offsets = np.arange(1 + random.integers(0, 2))
+        offsets = random.integers(0, 3) + np.arange(1 + random.integers(0, 2))
         for shadow in (compiled, plain):
             shadow.begin_access(number % 5)
         found = native.record(lanes, address, offsets, kind)
@@ -195,6 +195,27 @@ def test_words_that_pass_from_lane_to_lane(kind: int, across: str) -> None:
             for shadow in (compiled, plain):
                 shadow.warp_sync(lanes, np.uint32(0xFFFFFFFF)) if number % 2 else shadow.barrier(lanes)
     assert 0 in found
+
+
+@pytest.mark.parametrize("written_by", [STORES | STRONG_ACCESS, READS])
+@pytest.mark.parametrize("kind", [READS | STRONG_ACCESS, STORES | STRONG_ACCESS, READS])
+def test_words_of_many_lanes_that_are_accessed_again(written_by: int, kind: int) -> None:
+    """Reads by atomics leave everything as it is; all others change the times, and the last thread."""
+    compiled, plain = (ClusterShadow(4 * WORDS, 1, THREADS, 4) for _ in range(2))
+    native, lanes = NativeShadow(compiled), Box(1, THREADS, None, None)
+    rows, threads = np.zeros(THREADS, np.int64), np.arange(THREADS)
+    for shadow in (compiled, plain):
+        shadow.write(rows, threads[:, None], threads)
+        shadow.barrier(lanes)
+    word = threads // 64 * 64
+    for number, each in enumerate((written_by, written_by, kind, kind)):
+        for shadow in (compiled, plain):
+            shadow.begin_access(number)
+        answer = native.record(lanes, (4 * word).astype(np.uint64)[None], np.arange(1), each)
+        assert (answer == UNKNOWN) == _finds(plain, rows, word[:, None], threads, each)
+        for shadow in (plain, *([compiled] if answer == UNKNOWN else [])):
+            _record(shadow, rows, word[:, None], threads, each)
+        _compare(compiled, plain)
 
 
 def test_groups_of_lanes_are_left_to_numpy() -> None:

@@ -86,31 +86,35 @@ def test_words_that_nobody_has_written_and_recent_ones_are_left_to_the_full_chec
 @pytest.mark.parametrize("seed", range(20))
 def test_atomics_that_come_again_change_the_state_as_others_do(seed: int, compiled: bool) -> None:
     random = np.random.default_rng(seed)
-    by_pattern, by_access = (Shadow(WORDS * 4, 1, THREADS, 4) for _ in range(2))
+    by_pattern, by_access, by_numpy = (Shadow(WORDS * 4, 1, THREADS, 4) for _ in range(3))
     record = NativeShadow(by_pattern).record_again if compiled else by_pattern.record_again
     taken = 0
-    for shadow in (by_pattern, by_access):
+    for shadow in (by_pattern, by_access, by_numpy):
         shadow.write(np.zeros(WORDS, np.int64), np.arange(WORDS)[:, None], np.zeros(WORDS, np.int64))
         shadow._barrier[:] = shadow._time = 2
     for _ in range(80):
         first, warps = int(random.integers(0, 3)), slice(*random.choice([(0, 64), (0, 32), (32, 64)]))
         thread = np.arange(THREADS)[warps]
         row, word = np.zeros(len(thread), np.int64), _addresses(random, first)[warps]
-        for shadow in (by_pattern, by_access):
+        for shadow in (by_pattern, by_access, by_numpy):
             shadow.begin_access(7)
-        if record(by_pattern.pattern(word, thread, first), first):
+        pattern = by_pattern.pattern(word, thread, first)
+        known = record(pattern, first)
+        assert known == by_numpy.record_again(pattern, first)
+        if known:
             taken += 1
             assert not by_access.written_by_another(row, word, thread, True).any()
             assert not by_access.read_by_another(row, word, thread).any()
             assert not by_access.never_written(row, word).any()
         else:
             by_pattern.write_strong(row, word, thread)
+            by_numpy.write_strong(row, word, thread)
         by_access.write_strong(row, word, thread)
         np.testing.assert_array_equal(by_pattern._written, by_access._written)
         a, b = by_pattern.known_threads, by_access.known_threads
         np.testing.assert_array_equal(-1 if a is None else a, -1 if b is None else b)
         event = random.random()
-        for shadow in (by_pattern, by_access):
+        for shadow in (by_pattern, by_access, by_numpy):
             if event < 0.1:
                 shadow.read(row[:3], word[:3], thread[:3])
             elif event < 0.2:
