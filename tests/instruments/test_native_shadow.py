@@ -136,33 +136,85 @@ def _shared_accesses(random: np.random.Generator, answers: dict[int, int], flags
         kind = int(random.choice([READS, READS, STORES, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS,
                                   READS | STRONG_ACCESS]))  # fmt: skip
         offsets = random.integers(0, 3) + np.arange(1 + random.integers(0, 2))
-        for shadow in (compiled, plain):
-            shadow.begin_access(number % 5)
-        found = native.record(lanes, address, offsets, kind)
-        answers[found] += 1
-        if not compiled.alike:
-            plain.tell_apart()
-        alike = plain.alike
-        rows, threads = (np.zeros(THREADS, np.int64), np.arange(THREADS)) if alike else (
-            lanes.positions.rows, lanes.positions.columns)  # fmt: skip
-        flat = np.broadcast_to(address, (1, THREADS) if alike else lanes.extent).reshape(-1)
-        word = flat.astype(np.int64)[:, None] // 4 + offsets
-        hit = bool(native.objects) and native.objects.hit(rows, word).any()
-        finds = _finds(plain, rows, word, threads, kind) or hit
-        assert (found == UNKNOWN) == finds or (found == UNKNOWN and flags and _of_many_warps(plain, rows, word, kind))
-        if found == UNKNOWN:
-            _compare(compiled, plain)
-            _record(compiled, rows, word, threads, kind)
-        else:
-            twice = plain.write(rows, word, threads).any() if kind & (STORES | STRONG_ACCESS) == STORES else False
-            assert (found == SHARED_WORDS) == twice
-        _record(plain, rows, word, threads, kind)
-        _compare(compiled, plain)
+        answers[_access(native, compiled, plain, lanes, address, offsets, kind, flags > 0)] += 1
         for _ in range(3 if random.random() < 0.6 else 0):
             if flags and random.random() < flags:
                 _pass_flag(random, (compiled, plain))
             else:
                 _order(random, (compiled, plain), native.objects)
+
+
+def _access(
+    native: NativeShadow, compiled: ClusterShadow, plain: ClusterShadow, lanes: Any, address: np.ndarray,
+    offsets: np.ndarray, kind: int, has_flags: bool,
+) -> int:  # fmt: skip
+    """One access by compiled code and by NumPy; the compiled code's answer."""
+    for shadow in (compiled, plain):
+        shadow.begin_access(compiled.time % 5)
+    found = native.record(lanes, address, offsets, kind)
+    if not compiled.alike:
+        plain.tell_apart()
+    alike = plain.alike
+    rows, threads = (np.zeros(THREADS, np.int64), np.arange(THREADS)) if alike else (
+        lanes.positions.rows, lanes.positions.columns)  # fmt: skip
+    flat = np.broadcast_to(address, (1, THREADS) if alike else lanes.extent).reshape(-1)
+    word = flat.astype(np.int64)[:, None] // 4 + offsets
+    hit = bool(native.objects) and native.objects.hit(rows, word).any()
+    finds = _finds(plain, rows, word, threads, kind) or hit
+    assert (found == UNKNOWN) == finds or (found == UNKNOWN and has_flags and _of_many_warps(plain, rows, word, kind))
+    if found == UNKNOWN:
+        _compare(compiled, plain)
+        _record(compiled, rows, word, threads, kind)
+    else:
+        twice = plain.write(rows, word, threads).any() if kind & (STORES | STRONG_ACCESS) == STORES else False
+        assert (found == SHARED_WORDS) == twice
+    _record(plain, rows, word, threads, kind)
+    _compare(compiled, plain)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_words_of_a_warp_or_a_block_that_are_accessed_again(seed: int) -> None:
+    """Blocks, warps and words are in many states at once: only the times of the stamps change, or more does."""
+    random, answers = np.random.default_rng(seed), {0: 0, UNKNOWN: 0}
+    compiled, plain = (ClusterShadow(4 * WORDS, BLOCKS, THREADS, 4) for _ in range(2))
+    native, every = NativeShadow(compiled), Box(BLOCKS, THREADS, None, None)
+    native.objects = MbarrierWords(BLOCKS, compiled.words, 4)
+    rows, warps = np.repeat(np.arange(BLOCKS), THREADS), np.tile(np.arange(THREADS) // 32, BLOCKS)
+    for shadow in (compiled, plain):
+        shadow.tell_apart()
+        shadow.write(rows, np.tile(np.arange(THREADS), BLOCKS)[:, None], np.tile(np.arange(THREADS), BLOCKS))
+        shadow.barrier(every)
+    kind = READS
+    for number in range(60):
+        shared = random.random((BLOCKS, 1)) < 0.5
+        word = np.where(shared, 40, 3 + 7 * warps.reshape(BLOCKS, -1)) + random.integers(0, 2)
+        mask = np.repeat(random.random((BLOCKS, THREADS // 32)) < 0.7, 32, axis=1) & (random.random(THREADS) < 0.8)
+        if not mask.any():
+            continue
+        lanes = every if random.random() < 0.3 else lanes_of(mask)
+        given = word[mask] if lanes is not every else word
+        offset = int(random.integers(0, 3))
+        if number % 8 == 0:
+            kind = int(random.choice([READS, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS]))
+        each = READS | STRONG_ACCESS if random.random() < 0.1 else kind
+        address = np.ascontiguousarray(4 * given).astype(np.uint64).reshape(lanes.extent)
+        answers[_access(native, compiled, plain, lanes, address, np.array([offset]), each, seed % 3 == 0)] += 1
+        some = np.zeros((BLOCKS, THREADS), bool)
+        some[random.integers(0, BLOCKS), random.integers(0, 2) * 32 :][:32] = True
+        if random.random() < 0.2:
+            for shadow in (compiled, plain):
+                shadow.warp_sync(lanes_of(some), np.uint32(0xFFFFFFFF))
+        if number % 8 == 7:
+            row = np.zeros((BLOCKS, THREADS), bool)
+            row[random.random(BLOCKS) < 0.7] = True
+            for shadow in (compiled, plain):
+                shadow.barrier(lanes_of(row) if row.any() else every)
+        if seed % 3 == 0 and random.random() < 0.3:
+            _pass_flag(random, (compiled, plain))
+        if seed % 3 == 1 and random.random() < 0.05:
+            native.objects.begin(np.array([1]), np.array([4 * 40]))
+    assert min(answers.values()) >= 1, answers
 
 
 @pytest.mark.parametrize("kind", [READS, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS])
