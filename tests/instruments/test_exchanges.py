@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from softlab.findings import Finding
+from softlab.instruments.hazards import Hazards
+from softlab.instruments.warp_syncs import NO_BARRIER
 from softlab.kernel import Kernel
 
 _EXCHANGES = {
@@ -90,6 +95,22 @@ def test_the_finding_says_that_an_exchange_is_no_barrier(space: str) -> None:
     assert words not in found.message
     (found,) = _run(_WRITE_THEN_READ.replace("^ 1", "^ 32"), "vote", space, "")
     assert words not in found.message
+
+
+@pytest.mark.parametrize("wrote", [False, True])
+@pytest.mark.parametrize("exchanged", list(product((False, True), repeat=2)))
+@pytest.mark.parametrize("first", [0, 1])
+def test_the_first_lane_that_clashes_decides_about_the_sentence(
+    wrote: bool, exchanged: tuple[bool, ...], first: int
+) -> None:
+    """Only of an earlier write, and only where that lane's warp has exchanged values since."""
+    access = SimpleNamespace(row="row", word="word", thread="thread")
+    answers = {("row", "word", "thread"): np.array([*exchanged])}
+    hazards = SimpleNamespace(shadow=SimpleNamespace(only_exchanged=lambda *asked: answers[asked]))
+    clash = np.array([first == 0, True])
+    said = Hazards.sentence(hazards, "reads it", access, clash, wrote=wrote)  # type: ignore[arg-type]
+    plain = "the thread reads it. Put __syncthreads() (within a warp __syncwarp()) between the two"
+    assert said == (f"{plain}. {NO_BARRIER}" if wrote and exchanged[first] else plain)
 
 
 def test_the_last_warp_reads_what_its_own_lane_wrote_before_a_fence() -> None:

@@ -4,12 +4,12 @@
     python -m tests.mutation run --count 200     # 200 mutants, drawn at random; a mutant takes some seconds
 
 cosmic-ray makes the mutants (``pip install "softlab[mutation]"``). For each, the tests that run the changed line run:
-first those in the file for its module, then the quick ones, and at the end some slow ones
-(:mod:`tests.mutation.covering`). A mutant is killed when one of them fails, or takes far more time than without the
-change. One that only a left-out test would kill counts as a survivor. A recorded test that is no more is said and left
-out. Each survivor is printed with its change. Two kinds of changes are left out, since they change no behaviour: those
-of annotations, by rule, and those in ``equivalent.json``, each with a reason. The exit status is 1 where fewer than
-95 % are killed.
+first those in the file for its module, then those in its folder of tests, the quick ones first, and at the end some
+slow ones (:mod:`tests.mutation.covering`). A mutant is killed when one of them fails, or takes far more time than
+without the change. One that only a left-out test would kill counts as a survivor. A recorded test that is no more is
+said and left out. Each survivor is printed with its change. Two kinds of changes are left out, since they change no
+behaviour: those of annotations, by rule, and those in ``equivalent.json``, each with a reason. The exit status is 1
+where fewer than 95 % are killed.
 """
 
 from __future__ import annotations
