@@ -203,3 +203,19 @@ def test_numbers_that_repeat_along_rows(one: tuple[int, ...], other: tuple[int, 
     assert behaviour._fits(array, repeated)
     repeated.reshape(-1)[-1] += 1
     assert not behaviour._fits(array, repeated)
+
+
+@pytest.mark.parametrize("large", [50, 100, 1000])
+@pytest.mark.parametrize("own", [-30.0, 0.0, 2.0, np.inf])
+def test_which_results_an_element_changes(large: float, own: float) -> None:
+    """Also where it shows only beside the largest number of all."""
+    x = np.array([[own, -20, large], [3, 4, 5]], np.float32)
+    right = np.where(np.isfinite(x), x, 0)
+    of = seen([large, 5], [large, 4], work=lambda given: np.where(np.isfinite(given), given, 0).max(axis=1), x=x)
+    assert right.max() == large
+    for place, changed in ((0, [True, False]), (1, [True, False]), (2, [True, False]), (3, [False, True])):
+        found = behaviour._changed(of, "x", place)
+        assert found is not None
+        assert found.tolist() == changed
+    nothing = seen([0, 0], [1, 1], work=lambda given: np.zeros(2), x=x)
+    assert behaviour._changed(nothing, "x", 0).tolist() == [False, False]
