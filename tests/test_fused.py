@@ -644,6 +644,7 @@ X = np.zeros((2, 3, 4), np.float32)
         ({"causal": True, "axis": 0}, ValueError, "covers the last two dimensions"),
         ({"dropout": 0.5}, ValueError, "dropout needs a seed"),
         ({"dropout": 1.0, "seed": 1}, ValueError, r"dropout = 1\.0: it is a probability, from 0 to less than 1"),
+        ({"dropout": 1.5, "seed": 1}, ValueError, r"dropout = 1\.5: it is a probability"),
         ({"dropout": -0.1, "seed": 1}, ValueError, r"dropout = -0\.1"),
         ({"dropout": float("nan"), "seed": 1}, ValueError, "dropout = nan"),
         ({"dropout": 0.5, "seed": 1.5}, TypeError, r"seed must be an integer, not 1\.5"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.course import places
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.origins import origins
 from softlab.course.places import Visits, outside, read, read_again, stands_still, stored, visits
@@ -406,3 +407,15 @@ TWICE = "for (int i = 0; i < 2; ++i) {}"
 def test_all_that_is_said_of_elements_that_nobody_stores(body, grid, shape, words):
     kernel, launch = made(body, grid=grid, shape=shape)
     assert stored(kernel, launch, "y") == words
+
+
+@pytest.mark.parametrize("thread", [0, 5, 256, 300, 999])
+def test_a_thread_that_comes_again(thread):
+    """It is the same one, whatever its number."""
+    element = np.arange(2000).reshape(2, 1000)
+    element[1, thread] = element[0, thread]
+    line = Visits("y", 3, True, element, 1, 100, (2000,))
+    words = f"{line.at(thread)} is stored by {line.thread(thread)} again."
+    assert places._again(line) == words
+    element[1, thread], element[1, thread - 1] = 5000, element[0, thread]
+    assert places._again(Visits("y", 3, True, element, 1, 100, (9000,))) != words
