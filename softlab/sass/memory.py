@@ -41,12 +41,17 @@ class Outside(Exception):
 
 
 class _Array:
-    """One allocation: the caller's bytes, and pages of our own where a kernel has written."""
+    """One allocation: the caller's bytes, and pages of our own where a kernel has written.
+
+    Offsets count from ``origin``, an aligned address that is not behind ``base``: an array may be a part of another.
+    Its bytes begin at the offset ``lead`` and end at ``end``.
+    """
 
     def __init__(self, allocation: Allocation) -> None:
         self.allocation = allocation
-        self.base, self.nbytes = allocation.base, allocation.nbytes
-        padded = -(-self.nbytes // 16) * 16
+        self.base, self.nbytes, self.origin = allocation.base, allocation.nbytes, allocation.origin
+        self.lead, self.end = allocation.lead, allocation.lead + self.nbytes
+        padded = -(-self.end // 16) * 16
         self._own: np.ndarray | None = None
         self._padded = padded
         self._pages = np.zeros((padded >> _PAGE_BITS) + 1, bool)
@@ -73,8 +78,8 @@ class _Array:
         pages = offset >> _PAGE_BITS
         if not self._pages[pages].all():
             for page in np.unique(pages[~self._pages[pages]]):
-                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.nbytes)
-                self._own[first:end] = self.allocation.data[first:end]
+                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
+                self._own[first:end] = self.allocation.whole[first:end]
             self._pages[pages] = True
         return self._own[: self._padded // item.itemsize * item.itemsize].view(item)
 
@@ -87,12 +92,12 @@ class _Array:
 
     def content(self) -> np.ndarray:
         """A copy of the bytes as the kernel left them."""
-        data = self.allocation.data.copy()
+        data = self.allocation.whole.copy()
         if self._own is not None:
             for page in np.flatnonzero(self._pages):
-                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.nbytes)
+                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
                 data[first:end] = self._own[first:end]
-        return data
+        return data[self.lead :]
 
 
 class GlobalMemory:
@@ -144,7 +149,7 @@ class GlobalMemory:
         k = int(np.searchsorted(self._bases, address, side="right")) - 1
         if k < 0 or address + nbytes > self._arrays[k].base + self._arrays[k].nbytes:
             return None
-        array, first = self._arrays[k], address - self._arrays[k].base
+        array, first = self._arrays[k], address - self._arrays[k].origin
         offsets = np.arange(first, first + nbytes)
         if store:
             array.allocation.check_writeable()
@@ -157,8 +162,8 @@ class GlobalMemory:
             k = int(np.searchsorted(self._bases, int(address.flat[0]), side="right")) - 1
             array = self._arrays[k] if k >= 0 else None
         if array is not None:
-            offset = address - array.base
-            if int(offset.min()) >= 0 and int(offset.max()) <= array.nbytes - width:
+            offset = address - array.origin
+            if int(offset.min()) >= array.lead and int(offset.max()) <= array.end - width:
                 self._last = array
                 self._check_aligned(offset, width)
                 yield array, None, offset
@@ -173,7 +178,7 @@ class GlobalMemory:
         self._check_aligned(address, width)
         for k in np.unique(owner):
             where = owner == k
-            yield self._arrays[k], where, address[where] - self._arrays[k].base
+            yield self._arrays[k], where, address[where] - self._arrays[k].origin
 
     @staticmethod
     def _check_aligned(address: np.ndarray, width: int) -> None:

@@ -120,3 +120,70 @@ extern "C" __global__ void wait(volatile int* flag) {
     with pytest.raises(KernelFault, match="more than 10000 instructions") as caught:
         interpret(kernel, 2, 1, (np.zeros(2, np.int32),), blocks=[0], budget=10_000)
     assert caught.value.kind == "infinite-loop"
+
+
+REMAINDERS = """
+__global__ void squares(const unsigned* a, const unsigned* b, unsigned* y, int steps) {
+  unsigned f = a[threadIdx.x];
+  for (int k = 0; k < steps; k++) f = (unsigned)(((unsigned long long)f * f + k) % b[threadIdx.x]);
+  y[threadIdx.x] = f;
+}
+__global__ void halves(const unsigned long long* a, const unsigned long long* b, unsigned long long* y, int signed_) {
+  const unsigned long long x = a[threadIdx.x], m = b[threadIdx.x];
+  y[threadIdx.x] = signed_ ? (long long)x % (long long)m : x / m + __umul64hi(x, m) * (x % m);
+}
+"""
+
+
+@pytest.mark.parametrize("bits", [4, 17, 24, 32])
+def test_remainders_of_squares_one_after_the_other(bits):
+    """A lane takes the function for 64 bits or the path for 32, and what a carry was before says nothing."""
+    random = np.random.default_rng(bits)
+    a, b = (random.integers(1, 1 << bits, 64, np.uint64).astype(np.uint32) for _ in range(2))
+    y = np.zeros(64, np.uint32)
+    kernel = Kernel(REMAINDERS, "squares")
+    run = kernel.run(1, 64, (a, b, y, 9))
+    found = interpret(kernel, 1, 64, (a, b, np.zeros(64, np.uint32), 9))
+    np.testing.assert_array_equal(found.output(2), y)
+    assert found.instructions == run.counters["instructions"]
+    expected = a.astype(object)
+    for k in range(9):
+        expected = (expected * expected + k) % b
+    np.testing.assert_array_equal(y, expected.astype(np.uint32))
+
+
+@pytest.mark.parametrize("signed", [0, 1])
+def test_divisions_and_products_of_64_bits(signed):
+    random = np.random.default_rng(signed)
+    size = random.integers(1, 64, (2, 256)).astype(np.uint64)
+    a, b = (random.integers(1, 1 << 63, (2, 256), np.uint64) >> size) + np.uint64(1)
+    y = np.zeros(256, np.uint64)
+    kernel = Kernel(REMAINDERS, "halves")
+    kernel.run(1, 256, (a, b, y, signed))
+    np.testing.assert_array_equal(interpret(kernel, 1, 256, (a, b, np.zeros_like(y), signed)).output(2), y)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 2, 3, 4, 5, 8, 1023, 1030])
+def test_a_part_of_an_array_is_read_and_written_where_it_lies(offset):
+    kernel = Kernel("__global__ void k(const float* x, float* y) { y[threadIdx.x] = 2 * x[threadIdx.x]; }", "k")
+    whole = np.arange(2048, dtype=np.float32)
+    out = np.zeros(2048, np.float32)
+    found = interpret(kernel, 1, 300, (whole[offset : offset + 300], out[offset : offset + 300]))
+    np.testing.assert_array_equal(found.output(1), 2 * whole[offset : offset + 300])
+    assert not out.any()
+
+
+def test_a_part_of_an_array_has_the_alignment_of_its_address():
+    source = "__global__ void k(const float4* x, float4* y) { y[threadIdx.x] = x[threadIdx.x]; }"
+    kernel, x, y = Kernel(source, "k"), np.arange(64, dtype=np.float32), np.zeros(32, np.float32)
+    np.testing.assert_array_equal(interpret(kernel, 1, 8, (x[4:36], y)).output(1), x[4:36])
+    with pytest.raises(KernelFault, match="misaligned"):
+        interpret(kernel, 1, 8, (x[1:33], y))
+
+
+@pytest.mark.parametrize("outside", [-1, 300])
+def test_beyond_a_part_of_an_array_is_outside(outside):
+    kernel = Kernel("__global__ void k(const float* x, float* y, int i) { y[0] = x[i]; }", "k")
+    x = np.zeros(512, np.float32)[3:303]
+    with pytest.raises(KernelFault, match=r"outside|out-of-bounds"):
+        interpret(kernel, 1, 1, (x, np.zeros(1, np.float32), outside))

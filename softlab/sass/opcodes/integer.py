@@ -6,6 +6,8 @@ it from, and held to the PTX emulator's results (``tests/sass``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from softlab.sass.form import S32, S64, U32, U64, Form, Reader
@@ -173,27 +175,20 @@ def _multiply_add(form: Form) -> Action:
     return step
 
 
+def _put_high(destination: int) -> Callable[[list, Value], None]:
+    """A function of (registers, uint64) that writes the upper half."""
+
+    def put(r: list, value: Value) -> None:
+        r[destination] = (value >> _HALF).astype(U32)
+
+    return put
+
+
 def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Action:
     product = _product(form, first, not form.has("U32"))
     addend = None if form.is_zero(first + 2) else _signed_pair(form, first + 2)
 
-    def total(r: list) -> Value:
-        value = product(r)
-        return value if addend is None else value + addend(r)
-
-    if form.has("HI"):
-        high = form.destination(0)
-
-        def upper(r: list) -> None:
-            value = total(r)
-            if carry is not None:
-                value = value + np.multiply(carry(r), U64(1))
-            r[high] = (value >> _HALF).astype(U32)
-
-        return upper
-    put = form.destination64(0)
-    if out is None and carry is None:
-        return lambda r: put(r, total(r))
+    put = _put_high(form.destination(0)) if form.has("HI") else form.destination64(0)
 
     def step(r: list) -> None:
         one = product(r)
@@ -207,7 +202,11 @@ def _wide(form: Form, first: int, out: int | None, carry: Reader | None) -> Acti
         if out is not None:
             r[out] = over
 
-    return step
+    def plain(r: list) -> None:
+        value = product(r)
+        put(r, value if addend is None else value + addend(r))
+
+    return plain if out is None and carry is None else step
 
 
 @pure("LEA", "ULEA")
