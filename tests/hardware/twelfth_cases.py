@@ -257,7 +257,7 @@ def _alignments(case: Any) -> None:
 
 
 def _ciphers(case: Any) -> None:
-    for block, n, blocks in ((64, 4_001, 64), (32, 1_500, 256)):
+    for block, n, blocks in ((64, 4_001, 64), (32, 1_500, 128)):
         case("crypto", "scrypt_mix", up(n, block), block, numbers(16 * n, 1 << 32, "u4"),
              zeros(16 * n * blocks, "u4"), zeros(16 * n, "u4"), i(n), i(blocks))  # fmt: skip
     for block, n, times in ((64, 8_009, 60),):
@@ -350,7 +350,7 @@ def _signals(case: Any) -> None:
     for block, frames, length in ((128, 4_000, 80), (32, 132, 600)):
         case("latency", "viterbi_k7", up(32 * frames, block), block, Built("soft bits", "i1", 2 * frames * length, 20),
              zeros(frames * length, "u8"), zeros(frames * length, "u1"), i(frames), i(length))  # fmt: skip
-    for block, n, count in ((64, 2_000, 16), (128, 30_011, 4)):
+    for block, n, count in ((64, 2_000, 8), (128, 30_011, 4)):
         case("shared", "rs_syndromes", up(n, block), block, numbers(255 * n, 256, "u1"),
              Built("field tables", "u1", 512), zeros(n * count, "u1"), i(n), i(count))  # fmt: skip
 

@@ -1542,8 +1542,7 @@ __global__ void rs_syndromes(const u8* __restrict__ words, const u8* __restrict_
                              int count) {
   __shared__ u8 powers[512], logs[256];
   for (int k = threadIdx.x; k < 256; k += blockDim.x) {
-    powers[k] = tables[k];
-    powers[k + 255] = tables[k];
+    if (k < 255) powers[k] = powers[k + 255] = tables[k];
     logs[k] = tables[256 + k];
   }
   __syncthreads();
