@@ -376,7 +376,7 @@ def _together(case: Any) -> None:
 
 
 def _code(case: Any) -> None:
-    for gates, block, n in ((200, 128, 100_003), (4_000, 128, 20_011), (4_000, 64, 120_007)):
+    for gates, block, n in ((200, 128, 100_003), (4_000, 128, 20_011), (4_000, 64, 40_009)):
         case("code", f"gate_network<{gates}>", up(n, block), block, numbers(16 * n, 1 << 32, "u4"),
              zeros(16 * n, "u4"), i(n))  # fmt: skip
     for block, formulas, length, n in ((256, 20, 200, 9_001), (128, 200, 90, 1_000)):
