@@ -145,16 +145,18 @@ def cases() -> list[TimingCase]:
 
 
 def _graphs(case: Any) -> None:
-    for block, nodes, mean in zip((96,), drawn(101, 1, 2_000, 40_000), (40,), strict=True):
-        case("graph", "gat_softmax", up(32 * nodes, block), block, *lists(nodes, mean), normal(nodes),
-             normal(nodes, high=2), normal(32 * nodes), zeros(32 * nodes), i(nodes))  # fmt: skip
-    for block, nodes, mean in ((512, 200_003, 6),):
-        n = nodes // 5
-        case("atomics", "peel_core", up(n, block), block, *lists(nodes, mean), numbers(n, nodes),
-             numbers(nodes, 9), zeros(nodes, "i4"), zeros(1, "i4"), i(n), i(4))  # fmt: skip
-    for block, nodes, mean in zip((192,), drawn(102, 1, 20_000, 300_000), (14,), strict=True):
-        case("graph", "brandes_back", up(nodes, block), block, *lists(nodes, mean), numbers(nodes, 6, "u1"),
-             Built("from 1", "f4", nodes, 30), unit(nodes), zeros(nodes), i(nodes))  # fmt: skip
+    block, mean = 96, 40
+    (nodes,) = drawn(101, 1, 2_000, 40_000)
+    case("graph", "gat_softmax", up(32 * nodes, block), block, *lists(nodes, mean), normal(nodes),
+         normal(nodes, high=2), normal(32 * nodes), zeros(32 * nodes), i(nodes))  # fmt: skip
+    block, nodes, mean = 512, 200_003, 6
+    n = nodes // 5
+    case("atomics", "peel_core", up(n, block), block, *lists(nodes, mean), numbers(n, nodes),
+         numbers(nodes, 9), zeros(nodes, "i4"), zeros(1, "i4"), i(n), i(4))  # fmt: skip
+    block, mean = 192, 14
+    (nodes,) = drawn(102, 1, 20_000, 300_000)
+    case("graph", "brandes_back", up(nodes, block), block, *lists(nodes, mean), numbers(nodes, 6, "u1"),
+         Built("from 1", "f4", nodes, 30), unit(nodes), zeros(nodes), i(nodes))  # fmt: skip
     for category, block, rows, width in (("sparse", 64, 5_003, 90), ("stream", 256, 500_009, 16)):
         case(category, "ell_times_four", up(rows, block), block, numbers(rows * width, rows), normal(rows * width),
              normal(4 * rows), zeros(4 * rows), i(rows), i(width))  # fmt: skip
@@ -165,20 +167,20 @@ def _models(case: Any) -> None:
         case(category, "q8_dot_rows", up(32 * rows, block), block, numbers(8 * rows * groups, 1 << 32, "u4"),
              unit(rows * groups), numbers(8 * groups, 1 << 32, "u4"), unit(groups), zeros(rows), i(rows),
              i(groups))  # fmt: skip
-    for grid, block, rows, width in ((264, 128, 9_001, 200),):
-        case("atomics", "norm_backward", grid, block, normal(rows * width), normal(rows * width, high=2),
-             normal(width), zeros(rows * width), zeros(width), i(rows), i(width), smem=4 * width)  # fmt: skip
-    for block, batch, tokens, channels in ((32, 8, 150, 768), (128, 16, 60, 2_048), (64, 2, 500, 1_024)):
+    grid, block, rows, width = 264, 128, 9_001, 200
+    case("atomics", "norm_backward", grid, block, normal(rows * width), normal(rows * width, high=2),
+         normal(width), zeros(rows * width), zeros(width), i(rows), i(width), smem=4 * width)  # fmt: skip
+    for block, batch, tokens, channels in ((32, 8, 150, 768), (64, 2, 500, 1_024)):
         n = batch * tokens * channels
         case("latency", "wkv_scan", (up(channels, block), batch), block, normal(channels), normal(channels, high=2),
              normal(n), normal(n, high=2), zeros(n), i(tokens), i(channels))  # fmt: skip
-    for heads, block, length in ((40, 128, 1_000),):
-        n = 16 * heads * length
-        case("fma", "flash_rows", (up(length, block), heads), block, normal(n), normal(n, high=2), normal(n, high=3),
-             zeros(n), i(length))  # fmt: skip
-    for block, rows, vocabulary in ((1_024, 64, 32_000),):
-        case("barrier", "nucleus_draw", rows, block, normal(rows * vocabulary, high=2), zeros(2 * rows),
-             i(vocabulary), f(0.9))  # fmt: skip
+    heads, block, length = 40, 128, 1_000
+    n = 16 * heads * length
+    case("fma", "flash_rows", (up(length, block), heads), block, normal(n), normal(n, high=2), normal(n, high=3),
+         zeros(n), i(length))  # fmt: skip
+    block, rows, vocabulary = 1_024, 64, 32_000
+    case("barrier", "nucleus_draw", rows, block, normal(rows * vocabulary, high=2), zeros(2 * rows),
+         i(vocabulary), f(0.9))  # fmt: skip
     for category, block, n in (("convert", 128, 300_007), ("stream", 256, 9_000_001)):
         case(category, "unpack_e4m3", up(n, block), block, numbers(n, 1 << 32, "u4"), half_numbers(n // 32 + 1),
              zeros(2 * n, "u4"), i(n))  # fmt: skip
@@ -195,9 +197,10 @@ def _tensors(case: Any) -> None:
 
 
 def _bodies(case: Any) -> None:
-    for block, n in zip((96,), drawn(103, 1, 1_500, 12_000), strict=True):
-        case("fma", "hermite_forces", up(n, block), block, normal(4 * n), normal(4 * n, high=2), zeros(4 * n),
-             zeros(4 * n), i(n))  # fmt: skip
+    block = 96
+    (n,) = drawn(103, 1, 1_500, 12_000)
+    case("fma", "hermite_forces", up(n, block), block, normal(4 * n), normal(4 * n, high=2), zeros(4 * n),
+         zeros(4 * n), i(n))  # fmt: skip
     for category, block, n, side in (("physics", 96, 250_007, 64), ("stream", 256, 3_000_001, 256)):
         case(category, "boris_push", up(n, block), block, unit(4 * n), normal(4 * side * side), zeros(4 * n), i(n),
              i(side), f(0.02))  # fmt: skip
@@ -222,23 +225,25 @@ def _grids(case: Any) -> None:
 
 
 def _elements(case: Any) -> None:
-    for block, n, atoms in zip((128,), drawn(104, 1, 100_000, 500_000), (100_003,), strict=True):
-        case("physics", "torsion_energies", up(n, block), block, Built("near", "i4", 4 * n, atoms),
-             normal(4 * atoms), unit(32, high=3), zeros(n), i(n))  # fmt: skip
+    block, atoms = 128, 100_003
+    (n,) = drawn(104, 1, 100_000, 500_000)
+    case("physics", "torsion_energies", up(n, block), block, Built("near", "i4", 4 * n, atoms),
+         normal(4 * atoms), unit(32, high=3), zeros(n), i(n))  # fmt: skip
     for category, block, n, nodes in (("cache", 64, 20_011, 4_001), ("stream", 128, 1_500_007, 300_007)):
         case(category, "tet_stiffness", up(n, block), block, Built("near", "i4", 4 * n, nodes), normal(4 * nodes),
              zeros(10 * n), i(n))  # fmt: skip
-    for block, n, steps in ((64, 3_001, 40),):
-        case("fp64", "robertson_implicit", up(n, block), block, unit(n, "f8"), zeros(2 * n, "f8"), i(n),
-             i(steps))  # fmt: skip
+    block, n, steps = 64, 3_001, 40
+    case("fp64", "robertson_implicit", up(n, block), block, unit(n, "f8"), zeros(2 * n, "f8"), i(n),
+         i(steps))  # fmt: skip
 
 
 def _finance(case: Any) -> None:
-    for grid, block, paths, days in ((400, 64, 2, 252),):
-        case("montecarlo", "barrier_bridge", grid, block, zeros(grid * block), i(paths), i(days), f(0.8), f(1),
-             u(2_021))  # fmt: skip
-    for grid, block, n in zip((264,), (128,), drawn(105, 1, 50_000, 700_000), strict=True):
-        case("sfu", "sabr_vols", grid, block, Built("quotes", "f4", 4 * n), zeros(n), i(n), f(0.3), f(0.6))
+    grid, block, paths, days = 400, 64, 2, 252
+    case("montecarlo", "barrier_bridge", grid, block, zeros(grid * block), i(paths), i(days), f(0.8), f(1),
+         u(2_021))  # fmt: skip
+    grid, block = 264, 128
+    (n,) = drawn(105, 1, 50_000, 700_000)
+    case("sfu", "sabr_vols", grid, block, Built("quotes", "f4", 4 * n), zeros(n), i(n), f(0.3), f(0.6))
 
 
 def _alignments(case: Any) -> None:
@@ -248,54 +253,55 @@ def _alignments(case: Any) -> None:
     for block, n, read, text in ((64, 5_003, 30, 40), (128, 40_009, 12, 25)):
         case("local", "pair_hmm", up(n, block), block, numbers(read * n, 4, "u1"), numbers(text * n, 4, "u1"),
              zeros(n), i(n), i(read), i(text))  # fmt: skip
-    for block, strands, length in ((96, 132, 90),):
-        case("barrier", "nussinov_fold", strands, block, numbers(strands * length, 4, "u1"), zeros(strands, "i4"),
-             i(length), smem=length * (length + 1))  # fmt: skip
-    for category, block, n in (("stream", 128, 1_000_003),):
-        case(category, "tanimoto_best", up(n, block), block, numbers(32 * n, 1 << 32, "u4"),
-             numbers(256, 1 << 32, "u4"), zeros(n), i(n))  # fmt: skip
+    block, strands, length = 96, 132, 90
+    case("barrier", "nussinov_fold", strands, block, numbers(strands * length, 4, "u1"), zeros(strands, "i4"),
+         i(length), smem=length * (length + 1))  # fmt: skip
+    category, block, n = "stream", 128, 1_000_003
+    case(category, "tanimoto_best", up(n, block), block, numbers(32 * n, 1 << 32, "u4"),
+         numbers(256, 1 << 32, "u4"), zeros(n), i(n))  # fmt: skip
 
 
 def _ciphers(case: Any) -> None:
     for block, n, blocks in ((64, 4_001, 64), (32, 1_500, 128)):
         case("crypto", "scrypt_mix", up(n, block), block, numbers(16 * n, 1 << 32, "u4"),
              zeros(16 * n * blocks, "u4"), zeros(16 * n, "u4"), i(n), i(blocks))  # fmt: skip
-    for block, n, times in ((64, 8_009, 60),):
-        case("crypto", "curve_squares", up(n, block), block, numbers(8 * n, 1 << 32, "u4"), zeros(8 * n, "u4"), i(n),
-             i(times))  # fmt: skip
-    for block, n, length in zip((96,), drawn(108, 1, 5_000, 200_000), (20,), strict=True):
-        case("alu", "xtea_chains", up(n, block), block, numbers(2 * n * length, 1 << 32, "u4"),
-             numbers(4, 1 << 32, "u4"), zeros(2 * n * length, "u4"), i(n), i(length))  # fmt: skip
+    block, n, times = 64, 8_009, 60
+    case("crypto", "curve_squares", up(n, block), block, numbers(8 * n, 1 << 32, "u4"), zeros(8 * n, "u4"), i(n),
+         i(times))  # fmt: skip
+    block, length = 96, 20
+    (n,) = drawn(108, 1, 5_000, 200_000)
+    case("alu", "xtea_chains", up(n, block), block, numbers(2 * n * length, 1 << 32, "u4"),
+         numbers(4, 1 << 32, "u4"), zeros(2 * n * length, "u4"), i(n), i(length))  # fmt: skip
 
 
 def _tables(case: Any) -> None:
-    for grid, block, papers, mean, n in ((132, 64, 4_000, 60, 40_009),):
-        case("latency", "asof_join", grid, block, offsets(papers, mean), Built("times", "i4", papers * mean, mean),
-             unit(papers * mean), numbers(n, papers), numbers(n, 1 << 30), zeros(n), i(n))  # fmt: skip
+    grid, block, papers, mean, n = 132, 64, 4_000, 60, 40_009
+    case("latency", "asof_join", grid, block, offsets(papers, mean), Built("times", "i4", papers * mean, mean),
+         unit(papers * mean), numbers(n, papers), numbers(n, 1 << 30), zeros(n), i(n))  # fmt: skip
     for category, block, rows, words in (("scan", 128, 700, 300), ("stream", 512, 1_500, 2_000)):
         case(category, "quoted_regions", rows, block, letters(4 * rows * words),
              zeros(rows * words, "u2"), i(words))  # fmt: skip
     for block, frames, bits in zip((64, 256), drawn(109, 2, 3_000, 40_000), (7, 16), strict=True):
         case("codec", "delta_unpack", up(32 * frames, block), block, Built("heads", "i4", 2 * frames, bits),
              numbers(64 * frames, 1 << 32, "u4"), zeros(128 * frames, "i4"), i(frames))  # fmt: skip
-    for parts, features, block, rows, bins in ((33, 8, 512, 200_003, 16),):
-        case("atomics", "gradient_bins", (parts, features), block, numbers(rows * features, bins, "u1"),
-             normal(2 * rows), zeros(512 * features), i(rows))  # fmt: skip
-    for grid, block, n, bits in ((132, 128, 40_009, 16),):
-        case("hash", "linear_insert", grid, block, numbers(n, 1 << 31, "u4"), zeros(1 << bits, "u4"), i(n),
-             u((1 << bits) - 1))  # fmt: skip
+    parts, features, block, rows, bins = 33, 8, 512, 200_003, 16
+    case("atomics", "gradient_bins", (parts, features), block, numbers(rows * features, bins, "u1"),
+         normal(2 * rows), zeros(512 * features), i(rows))  # fmt: skip
+    grid, block, n, bits = 132, 128, 40_009, 16
+    case("hash", "linear_insert", grid, block, numbers(n, 1 << 31, "u4"), zeros(1 << bits, "u4"), i(n),
+         u((1 << bits) - 1))  # fmt: skip
 
 
 def _rays(case: Any) -> None:
-    for block, width, n, count, bounces in ((256, 600, 180_001, 16, 2),):
-        case("divergence", "bounce_paths", up(n, block), block, Built("balls", "f4", 4 * count), zeros(n), i(width),
-             i(n), i(count), i(bounces), u(606))  # fmt: skip
+    block, width, n, count, bounces = 256, 600, 180_001, 16, 2
+    case("divergence", "bounce_paths", up(n, block), block, Built("balls", "f4", 4 * count), zeros(n), i(width),
+         i(n), i(count), i(bounces), u(606))  # fmt: skip
     for width, height, radius in ((480, 270, 4), (1_280, 720, 24)):
         case("image", "ambient_occlusion", (up(width, 16), up(height, 16)), (16, 16), unit(width * height),
              zeros(width * height), i(width), i(height), f(radius))  # fmt: skip
-    for block, n, count in ((64, 8_009, 500),):
-        case("fma", "mesh_rays", up(n, block), block, Built("triangles", "f4", 9 * count, 4),
-             Built("ways", "f4", 3 * n), zeros(n), i(n), i(count))  # fmt: skip
+    block, n, count = 64, 8_009, 500
+    case("fma", "mesh_rays", up(n, block), block, Built("triangles", "f4", 9 * count, 4),
+         Built("ways", "f4", 3 * n), zeros(n), i(n), i(count))  # fmt: skip
     for wide, high, mean in ((40, 34, 40), (16, 9, 900)):
         case("graphics", "splat_tiles", (wide, high), (16, 16), skewed(wide * high, mean),
              unit(4 * wide * high * mean), zeros(256 * wide * high), i(16 * wide))  # fmt: skip
@@ -314,16 +320,17 @@ def _pictures(case: Any) -> None:
 
 
 def _robots(case: Any) -> None:
-    for block, n, steps in ((64, 4_096, 100),):
-        case("montecarlo", "mppi_rollouts", up(n, block), block, normal(2 * steps), zeros(n), i(n), i(steps), f(0.4),
-             u(1_234))  # fmt: skip
-    for grid, block, n in ((264, 256, 100_003),):
-        case("reduce", "icp_sums", grid, block, normal(9 * n), zeros(27 * grid), i(n))
+    block, n, steps = 64, 4_096, 100
+    case("montecarlo", "mppi_rollouts", up(n, block), block, normal(2 * steps), zeros(n), i(n), i(steps), f(0.4),
+         u(1_234))  # fmt: skip
+    grid, block, n = 264, 256, 100_003
+    case("reduce", "icp_sums", grid, block, normal(9 * n), zeros(27 * grid), i(n))
     for block, n, side in ((32, 1_081, 400), (128, 16_001, 1_000), (256, 60_013, 128)):
         case("atomics", "lidar_carve", up(n, block), block, numbers(2 * n, side), zeros(side * side, "i4"), i(n),
              i(side))  # fmt: skip
-    for grid, block, n in zip((132,), (512,), drawn(111, 1, 60_000, 200_000), strict=True):
-        case("sfu", "arm_jacobian", grid, block, Formed("angles", "f4", 6 * n), unit(24), zeros(18 * n), i(n))
+    grid, block = 132, 512
+    (n,) = drawn(111, 1, 60_000, 200_000)
+    case("sfu", "arm_jacobian", grid, block, Formed("angles", "f4", 6 * n), unit(24), zeros(18 * n), i(n))
     for block, ants in ((64, 1_000), (128, 5_003)):
         case("shuffle", "ant_tours", up(32 * ants, block), block, unit(4_096), zeros(64 * ants, "u1"), i(ants), u(3))
 
@@ -344,9 +351,9 @@ def _signals(case: Any) -> None:
     for grid, rounds in ((132, 40), (400, 12), (1_000, 30)):
         case("stream" if grid == 1_000 else "pipeline", "specialised_norms", grid, 160, normal(1_024 * grid * rounds),
              zeros(4 * grid * rounds), i(rounds))  # fmt: skip
-    for log, block, signals in ((7, 64, 3_000),):
-        case("shared", f"stockham<{log}>", signals, block, normal(signals << (log + 1)),
-             zeros(signals << (log + 1)))  # fmt: skip
+    log, block, signals = 7, 64, 3_000
+    case("shared", f"stockham<{log}>", signals, block, normal(signals << (log + 1)),
+         zeros(signals << (log + 1)))  # fmt: skip
     for block, frames, length in ((128, 4_000, 80), (32, 132, 600)):
         case("latency", "viterbi_k7", up(32 * frames, block), block, Built("soft bits", "i1", 2 * frames * length, 20),
              zeros(frames * length, "u8"), zeros(frames * length, "u1"), i(frames), i(length))  # fmt: skip
@@ -364,8 +371,8 @@ def _sorting(case: Any) -> None:
                                                     ("stream", 1_056, 256, 24, 20, 11)):  # fmt: skip
         case(category, "bitonic_pass", grid, block, numbers(1 << bits, 1 << 30), zeros(1 << bits, "i4"), i(1 << bits),
              i(1 << run), i(1 << apart))  # fmt: skip
-    for grid, block, n, kind in ((264, 128, 1_000_003, 5_000),):
-        case("atomics", "digit_histograms", grid, block, numbers(n, kind, "u4"), zeros(1_024, "i4"), i(n))
+    grid, block, n, kind = 264, 128, 1_000_003, 5_000
+    case("atomics", "digit_histograms", grid, block, numbers(n, kind, "u4"), zeros(1_024, "i4"), i(n))
 
 
 def _together(case: Any) -> None:
