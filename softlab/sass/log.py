@@ -93,8 +93,12 @@ class Log:
             address, active, entry, offset = address[some], active[some], entry[some], offset[some]
             low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
             pattern, which = _patterns(np.where(active, address - low[:, None], -1))
-            wavefronts = _wavefronts(pattern, space, width, kind)[which]
-            several, near = _different(np.where(pattern >= 0, pattern // SECTOR_BYTES, -1))
+            if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
+                several, near = _passes(pattern, max(4, width))
+                wavefronts = several[which]
+            else:
+                several, near = _different(np.where(pattern >= 0, pattern // SECTOR_BYTES, -1))
+                wavefronts = _wavefronts(pattern, space, width, kind)[which]
             count = several[which]
             ends = np.cumsum(count)
             first = (np.cumsum(several) - several)[which]
@@ -190,8 +194,6 @@ def _wavefronts(pattern: np.ndarray, space: int, width: int, kind: int) -> np.nd
     """Passes of each access. pattern: (n, 32) bytes from a multiple of 128 on, -1 for lanes without one."""
     if space == Space.CONSTANT:
         return _different(np.where(pattern >= 0, pattern // 4, -1))[0]
-    if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
-        return _passes(pattern, max(4, width))
     if kind == Kind.ATOMIC:
         return _most(np.where(pattern >= 0, pattern // 4 % _BANKS, -1))
     store = kind == Kind.STORE
@@ -209,19 +211,17 @@ def _most(keys: np.ndarray) -> np.ndarray:
     return most
 
 
-def _passes(pattern: np.ndarray, width: int) -> np.ndarray:
-    """Passes of atomics on global memory: for each sector as many as lanes want the same word of it, at most."""
+def _passes(pattern: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Passes of atomics on global memory: for each sector as many as lanes want the same word of it, at most. How many
+    each row has, and the sectors of all passes, row after row, ascending."""
     keys = np.sort(np.where(pattern >= 0, pattern // width, -1), axis=1)
-    sectors = keys * width // SECTOR_BYTES
-    run = best = (keys[:, 0] >= 0).astype(np.int64)
-    total = np.zeros(len(keys), np.int64)
+    # A lane is in the pass of its sector that has its number among the lanes at its word.
+    turn = np.zeros_like(keys)
     for lane in range(1, keys.shape[1]):
-        valid = keys[:, lane] >= 0
-        run = np.where(valid, np.where(keys[:, lane] == keys[:, lane - 1], run + 1, 1), 0)
-        other = sectors[:, lane] != sectors[:, lane - 1]
-        total += np.where(other, best, 0)
-        best = np.where(other, run, np.maximum(best, run))
-    return total + best
+        turn[:, lane] = np.where(keys[:, lane] == keys[:, lane - 1], turn[:, lane - 1] + 1, 0)
+    sectors = np.where(keys >= 0, keys * width // SECTOR_BYTES, -1)
+    several, passes = _different(np.where(sectors >= 0, sectors * WARP + turn, -1))
+    return several, passes // WARP
 
 
 def _different(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

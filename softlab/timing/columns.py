@@ -13,6 +13,7 @@ from softlab.sass.streams import Accesses, Kind, Space, WarpStream
 
 #: Whether a request of each kind changes memory.
 _WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
+_ATOMICS = np.array([kind in (Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,17 @@ class Columns:
 
     def touched(self, stored: bool = False) -> list[np.ndarray]:
         """The distinct sectors of global memory that each block touches, or stores: int64 (k,) per block, ascending."""
-        wanted = self.space == Space.GLOBAL
-        if stored:
-            wanted &= _WRITES[self.kind]
+        return self._of_blocks(self.space == Space.GLOBAL if not stored else self._global(_WRITES))
+
+    def added(self) -> list[np.ndarray]:
+        """The distinct sectors of global memory that each block has atomics on, likewise."""
+        return self._of_blocks(self._global(_ATOMICS))
+
+    def _global(self, kinds: np.ndarray) -> np.ndarray:
+        return (self.space == Space.GLOBAL) & kinds[self.kind]
+
+    def _of_blocks(self, wanted: np.ndarray) -> list[np.ndarray]:
+        """The distinct sectors of some requests, by block."""
         sectors, count = self.sectors[np.repeat(wanted, self.counts)], len(self.blocks)
         if not len(sectors):
             return [np.zeros(0, np.int64)] * count

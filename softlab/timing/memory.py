@@ -11,7 +11,7 @@ request that comes: what is issued first goes first.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from math import ceil
 
@@ -364,9 +364,11 @@ class Memory:
     ) -> float:  # fmt: skip
         """Atomics of one instruction in L2: the sectors pass its throughput, and then their units pass by pass.
 
-        passes: of all sectors (:mod:`softlab.timing.atomics`). code: of :data:`softlab.timing.work.ATOMIC_CODES`.
+        sectors: each once per pass (:mod:`softlab.timing.atomics`). passes: of all of them together. code: of
+        :data:`softlab.timing.work.ATOMIC_CODES`.
         """
-        p, count = self.p, len(sectors)
+        each = Counter(sectors)
+        p, count = self.p, len(each)
         begin = start if start > self.l2_free else self.l2_free
         own, gpu = min(p.atomic_sm * passes, float(lanes)), p.atomic_sector * count
         if kind == _ATOMIC:
@@ -377,15 +379,15 @@ class Memory:
         self.l2_busy += work
         one = self._pass_cycles(count, lanes, width, passes, code)
         processed, nbytes = self.l2_free, self.sharing.place(sectors[0]).nbytes
-        for sector in sectors:
+        for sector, times in each.items():
             ready = self.l2.get(sector) or self.common.get(sector)
             if ready is None:
                 ready = self._dram(start, sector)
                 self.l2_requests += 1
             share = self.sharing.place(sector).share
-            others = min(self.active, share) if share > 1 else 1.0
+            others = max(1.0, min(self.active, share), self.active * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(come, sector, one * passes / count, others, self.active, nbytes)
+            free = self.units.take(come, sector, one * times, others, self.active, nbytes)
             if free > processed:
                 processed = free
         self.atomics += 1

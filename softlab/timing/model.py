@@ -187,7 +187,7 @@ def _memory(
     filled = min(1.0, written / (32 * sectors)) if written else 1.0
     shared = sharing_.sharing(
         columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
-        filled, tuple(loaded(columns.streams).values()),
+        filled, tuple(loaded(columns.streams).values()), columns.added(),
     )  # fmt: skip
     held = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and held < 1:  # what the launch before has stored is written back meanwhile

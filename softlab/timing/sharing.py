@@ -13,8 +13,8 @@ the other SMs have loaded. Two observations tell how many blocks share a sector 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -70,13 +70,15 @@ class Sharing:
     """The regions in ascending order; ``written_back``: the share of stored bytes that reach DRAM during the kernel;
     ``footprint``: bytes of the lines that the whole grid touches, since L2 keeps a place for a whole line;
     ``stored_neighbours``: of 8 neighbouring sectors, 256 bytes, how many are stored where one is; ``filled``: the share
-    of the stored sectors' bytes that are written."""
+    of the stored sectors' bytes that are written; ``wanted``: of sectors that several sampled blocks have atomics on,
+    the share of other blocks that do, too."""
 
     regions: tuple[Region, ...]
     written_back: float
     footprint: float
     stored_neighbours: float = 8.0
     filled: float = 1.0
+    wanted: Mapping[int, float] = field(default_factory=dict)
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -102,6 +104,7 @@ def _first(region: Region) -> int:
 def sharing(
     touched: Sequence[np.ndarray], stored: Sequence[np.ndarray], blocks: int, per_wave: int, l2_bytes: int,
     extents: Sequence[tuple[int, int]] = (), filled: float = 1.0, loaded: Sequence[Loaded] = (),
+    added: Sequence[np.ndarray] = (),
 ) -> Sharing:  # fmt: skip
     """The sharing of a launch.
 
@@ -113,6 +116,7 @@ def sharing(
         filled: the share of the bytes of the stored sectors that the stores write.
         extents: the first and the last sector of each array argument; found from the sectors where there are none.
         loaded: what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
+        added: the distinct sectors that each block has atomics on, as ``touched``.
     """
     together = np.concatenate([*touched, np.zeros(0, np.int64)])
     every = distinct(together)
@@ -135,7 +139,15 @@ def sharing(
     written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(every, 2)
-    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, neighbours, filled)
+    return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, neighbours, filled, _wanted(added))
+
+
+def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
+    """Sector -> the share of other blocks that have atomics on it, too, if any of the sample has."""
+    sectors, blocks = np.unique(np.concatenate([*added, np.zeros(0, np.int64)]), return_counts=True)
+    several = blocks > 1
+    shares = (blocks[several] - 1) / max(1, len(added) - 1)
+    return dict(zip(sectors[several].tolist(), shares.tolist(), strict=True))
 
 
 def _written(
