@@ -119,9 +119,10 @@ def sample_launch(
     blocks = _Blocks(kernel, shape, given, launch)
     counts = blocks.divide(blocks.interpret({b for one in samples for b in one.blocks}.union(*more), gpu), gpu)
     if sample is None and per_cluster == 1:
-        if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks)} - set(counts):
-            counts |= blocks.interpret(further, gpu)
         longest = model.longest_of_blocks(blocks.streams)
+        if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks, longest)} - set(counts):
+            counts |= blocks.interpret(further, gpu)
+            longest = model.longest_of_blocks(blocks.streams)
         samples = [_simulated(one, counts, longest, blocks.launch, gpu) for one in samples]
     return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
 

@@ -26,7 +26,7 @@ from softlab.timing.memory import Memory
 from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
-from softlab.timing.sampling import Sample, carve_out, choose, extrapolate
+from softlab.timing.sampling import Sample, carve_out, choose, extrapolate, unseen
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
 from softlab.timing.validation import validated
@@ -137,6 +137,9 @@ def estimate(
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     if sample.longest:
         cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
+    if sample.per_sm <= sample.resident:  # the last warp decides, and it waits for no other
+        idle = 1 - max(_use(memory, run, p).values())
+        cycles *= 1 + idle * unseen(longest_of_blocks(columns.streams), launch.blocks)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)

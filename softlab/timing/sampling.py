@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapreplace
 from itertools import pairwise
-from math import prod
+from math import log, prod
 from random import Random
 
 import numpy as np
@@ -28,10 +28,12 @@ from softlab.timing.sm import SmRun
 Index3 = tuple[int, int, int]
 
 #: Blocks differ if one has this much more instructions than the mean. More of them are interpreted if the standard
-#: deviation of those that are no edges is above this share of their mean.
-_MORE, _SPREAD = 1.05, 0.1
+#: deviation of those that are no edges is above this share of their mean, or that of their longest warps.
+_MORE, _SPREAD = 1.02, 0.02
 #: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
-_INTERPRETED, _DEALT = 2_500_000, 1 << 16
+_INTERPRETED, _DEALT = 4_000_000, 1 << 16
+#: Blocks that say how the longest warps of blocks are spread.
+_ENOUGH = 3
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
 WAVES = 4
 #: The shared memory that an SM of compute capability 9.0 can take from L1, in KiB (CUDA C++ Programming Guide,
@@ -87,15 +89,24 @@ def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
     return () if per_cluster > 1 else tuple(b for b in dict.fromkeys((0, blocks - 1)) if b not in sample.blocks)
 
 
-def more_blocks(sample: Sample, counts: Mapping[int, int], blocks: int) -> tuple[int, ...]:
-    """Further blocks to interpret, since those of the sample differ in their instructions."""
-    own = np.array([counts[b] for b in sample.blocks], float)
-    among = own if len(own) > 2 else np.array(list(counts.values()), float)
-    if among.std() <= _SPREAD * among.mean():
+def more_blocks(
+    sample: Sample, counts: Mapping[int, int], blocks: int, longest: Mapping[int, int] | None = None
+) -> tuple[int, ...]:
+    """Further blocks to interpret, since those of the sample differ in their instructions.
+
+    Arguments: as of :func:`slowest`.
+    """
+    inner = sample.blocks if len(sample.blocks) > 2 else tuple(counts)
+    mean = float(np.mean([counts[b] for b in inner]))
+    if not any(_differ([known[b] for b in inner]) for known in (counts, longest or {}) if known):
         return ()
-    wanted = min(blocks, int(_INTERPRETED / max(1.0, among.mean())))
+    wanted = min(blocks, int(_INTERPRETED / max(1.0, mean)))
     chosen = {blocks * k // wanted for k in range(wanted)} if wanted else set()
     return tuple(sorted(chosen - set(counts)))
+
+
+def _differ(counts: Sequence[int]) -> bool:
+    return bool(np.std(counts) > _SPREAD * np.mean(counts))
 
 
 def slowest(
@@ -141,6 +152,25 @@ def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, 
     if longest[last] <= _MORE * max(longest[block] for block in sample.blocks):
         return ()
     return next((tuple(one.tolist()) for one in dealt if last in one), ())
+
+
+def unseen(longest: Mapping[int, int], blocks: int) -> float:
+    """The share by which the longest warp of a grid has more instructions than the longest one that was interpreted.
+
+    The largest of n values grows with the logarithm of n, by the scale of the tail (E. J. Gumbel's distribution, its
+    scale from the second L-moment).
+
+    Arguments:
+        longest: block -> instructions of its longest warp, of those that were interpreted. blocks: of the grid.
+    """
+    inner = [count for block, count in longest.items() if block not in (0, blocks - 1)]
+    least = min(inner, default=0)  # the first block and the last one often have less to do
+    known = np.sort(np.array([count for count in longest.values() if count >= least], float))
+    n = len(known)
+    if not _ENOUGH <= n < blocks:
+        return 0.0
+    spread = 2 * float(known @ np.arange(n)) / (n * (n - 1)) - known.mean()
+    return float(spread / log(2) * log(blocks / n) / known[-1])
 
 
 def _blocks_of(number: int, grid: Index3, cluster: Index3) -> list[int]:
