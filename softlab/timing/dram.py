@@ -22,6 +22,8 @@ _SPREAD = tuple(NormalDist().inv_cdf((k + 0.5) / 32) for k in range(32))
 _HASH = 0x9E3779B1
 #: Sectors of 256 bytes from which on all of them count as wanted together.
 _DENSE = 7.5
+#: Pairs of 256 bytes that are wanted at the same time, below which each counts as one alone.
+_ALONE = 1.5
 
 
 class Dram:
@@ -37,10 +39,11 @@ class Dram:
         self._load = Load(_WINDOW)
         self._recent: OrderedDict[int, int] = OrderedDict()
 
-    def fetch(self, start: float, sector: int, share: float, dense: float, nbytes: int) -> float:
-        """When a pair of sectors of an array of ``nbytes`` is there that ``share`` blocks bring for each other.
+    def fetch(self, start: float, sector: int, share: float, dense: float, pieces: float) -> float:
+        """When a pair of sectors is there that ``share`` blocks bring for each other.
 
-        dense: sectors of 256 bytes that are wanted by other blocks at about the same time, 1 to 8.
+        dense: sectors of 256 bytes that are wanted by other blocks, too, 1 to 8. pieces: of its 4 pairs, how many are
+        wanted at the same time.
         """
         piece = sector >> _PIECE
         seen = self._recent.pop(piece, 0) + 1
@@ -52,7 +55,7 @@ class Dram:
         cost = (costs[-1] / 4 if dense >= _DENSE else costs[before + 1] - costs[before]) / share
         self.read += cost
         self.moved += 64 / share
-        scattered = dense < _DENSE
+        scattered = dense < _DENSE or pieces < _ALONE
         latency = self.p.dram_latency + _SPREAD[(sector >> 1) * _HASH >> 16 & 31] * self.p.dram_spread[scattered]
         if scattered:
             latency += self.p.dram_random

@@ -293,7 +293,7 @@ class Memory:
                 self.l2_hits += 1
                 return start
             share = max(1.0, share * order.new)
-        done = self.dram.fetch(start, sector, share, place.dense, place.nbytes)
+        done = self.dram.fetch(start, sector, share, place.dense, place.pieces)
         # L2 writes what comes from DRAM as it writes what SMs store, when it comes.
         fill = 2 * self.fill_cycles / share
         self._fill(start)

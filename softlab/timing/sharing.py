@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from softlab.timing.columns import distinct
-from softlab.timing.order import NEVER, Loaded, Order, order
+from softlab.timing.order import NEVER, Loaded, Order, order, pieces
 
 _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
@@ -39,7 +39,8 @@ class Region:
     """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``spread``: of these, how many come
     from all over the grid, each with neighbours beside it; ``unique``: sectors that the whole grid touches; ``dense``:
     sectors of 256 bytes that come together; ``order``: what blocks load before others; ``at_once``: how many of
-    ``spread`` are at work together when the first one of them is."""
+    ``spread`` are at work together when the first one of them is; ``pieces``: of the 4 pieces of 64 bytes in 256 bytes,
+    how many come with the same access of a block."""
 
     first: int
     last: int
@@ -49,6 +50,7 @@ class Region:
     dense: float = 8.0
     order: Order = NEVER
     at_once: float = 1.0
+    pieces: float = 4.0
 
     @cached_property
     def nbytes(self) -> int:
@@ -135,7 +137,13 @@ def sharing(
             unique = _within(every, first, last) / met
             regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, close, unique))
     regions.sort(key=_first)
-    regions = [replace(one, order=order(loaded, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
+    regions = [
+        replace(
+            one, order=order(loaded, one.first, one.last, blocks, per_wave, one.share),
+            pieces=pieces(loaded, one.first, one.last),
+        )
+        for one in regions
+    ]  # fmt: skip
     written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(every, 2)
