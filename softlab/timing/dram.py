@@ -56,16 +56,18 @@ class Dram:
         self.read += cost
         self.moved += 64 / share
         scattered = dense < _DENSE or pieces < _ALONE
+        busy = self._load.count(start, cost / self.rate)
+        # An access that meets an idle DRAM waits until a row is open. Neighbours open it for each other when it is busy.
+        alone = 1.0 if scattered else 1.0 - busy
         latency = self.p.dram_latency + _SPREAD[(sector >> 1) * _HASH >> 16 & 31] * self.p.dram_spread[scattered]
-        if scattered:
-            latency += self.p.dram_random
-        return self._queued(start, cost) + latency + self._loaded(start, cost)
+        return self._queued(start, cost) + latency + alone * self.p.dram_random + self._later(busy)
 
     def fetch_whole(self, start: float, nbytes: float) -> float:
         """When bytes are there whose neighbours are wanted, too, and that nobody else brings."""
         self.read += nbytes
         self.moved += nbytes
-        return self._queued(start, nbytes) + self.p.dram_latency + self._loaded(start, nbytes)
+        busy = self._load.count(start, nbytes / self.rate)
+        return self._queued(start, nbytes) + self.p.dram_latency + self._later(busy)
 
     def write(self, start: float, nbytes: float, sectors_of_8: float, whole: bool) -> float:
         """When the DRAM has taken the bytes of stored sectors. ``sectors_of_8``: of 8 neighbours, how many are."""
@@ -86,10 +88,10 @@ class Dram:
         self.busy += cost
         return self.free
 
-    def _loaded(self, start: float, cost: float) -> float:
+    def _later(self, busy: float) -> float:
         """Cycles that a load takes longer, since the DRAM is busy: more where it is written, too."""
         share = min(1.0, self.written / self.read) if self.written else 0.0
-        return later(self.p.loaded, self.p.loaded_copy, self._load.count(start, cost / self.rate), share)
+        return later(self.p.loaded, self.p.loaded_copy, busy, share)
 
 
 def _between(costs: tuple[float, ...], sectors: float) -> float:
