@@ -26,13 +26,13 @@ class CodeCaches:
         self.line_time = parameters.icache_line if second else parameters.icache_line_l2
         self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_latency)
         self.kept = lines <= self.first_lines
-        self.last, self.arrived = -1, 0.0
 
     def fetch(self, line: int, now: float) -> float:
         """When a line is in the first cache, for a warp that comes to it now.
 
-        The line behind the last one is on its way already. So is the first line of the kernel: an empty kernel, whose
-        time is in ``launch_microseconds``, fetches that, too.
+        The line behind one that is there is on its way already, since that one came: warps that are at different places
+        of the code have their lines each. So is the first line of the kernel: an empty kernel, whose time is in
+        ``launch_microseconds``, fetches that, too.
         """
         if self.kept:
             return now
@@ -40,10 +40,13 @@ class CodeCaches:
         if there is not None:
             self.first.move_to_end(line)
             return there
-        there = now + self.miss
-        if line == self.last + 1:
-            there = max(now, self.arrived + self.line_time) if line else now
-        self.last, self.arrived = line, there
+        before = self.first.get(line - 1)
+        if line == 0:
+            there = now
+        elif before is None:
+            there = now + self.miss
+        else:
+            there = max(now, before + self.line_time)
         self.first[line] = there
         if len(self.first) > self.first_lines:
             self.first.popitem(last=False)
