@@ -57,7 +57,8 @@ class Dram:
         self.moved += 64 / share
         scattered = dense < _DENSE or pieces < _ALONE
         busy = self._load.count(start, cost / self.rate)
-        # An access that meets an idle DRAM waits until a row is open. Neighbours open it for each other when it is busy.
+        # An access that meets an idle DRAM waits until a row is open. Neighbours open it for each other when it is
+        # busy.
         alone = 1.0 if scattered else 1.0 - busy
         latency = self.p.dram_latency + _SPREAD[(sector >> 1) * _HASH >> 16 & 31] * self.p.dram_spread[scattered]
         return self._queued(start, cost) + latency + alone * self.p.dram_random + self._later(busy)

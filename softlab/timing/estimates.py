@@ -97,7 +97,8 @@ class Estimate:
         return rows + [("note", note) for note in self.notes[:4]]
 
     def __repr__(self) -> str:
-        head = f"Estimate of {self._name}: grid {self.grid}, block {self.block}, {self.blocks} blocks simulated"
+        simulated = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
+        head = f"Estimate of {self._name}: grid {self.grid}, block {self.block}, {simulated} simulated"
         rows = [f"  {name:<10} {value}" for name, value in self._rows()]
         lines = [f"  line {one.line:<5} {one.cycles:8.0f} cycles per warp{_why(one)}" for one in self._costly()]
         return "\n".join([head, *rows, *lines])

@@ -102,7 +102,8 @@ class Memory:
         self.fill_cycles = _SECTOR * active_sms / p.l2_write_bytes
 
     def _set_caches(self, p: Parameters, active_sms: int, shared_bytes: int) -> None:
-        """L1 beside so much shared memory, the SM's part of L2, and what L2 holds for several SMs: all are empty."""
+        """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
+        empty."""
         #: When each sector of L1 is there, and the lines of each of its sets, those used last at the end. A line takes
         #: its place whole.
         self.l1: dict[int, float] = {}
@@ -264,7 +265,7 @@ class Memory:
         return self.evenness
 
     def _stored(self, sectors: int, lines: int, each: float) -> float:
-        """Whole sectors that L2 could write in the time of those of so many lines that get ``each`` bytes."""
+        """Whole sectors that L2 could write in the time of ``sectors`` in ``lines`` lines that get ``each`` bytes."""
         factor = self.p.partial_store if each < _SECTOR else 1.0
         return max(sectors * factor, lines * self.p.l2_line_least_stored)
 
@@ -409,7 +410,7 @@ class Memory:
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
     ) -> float:  # fmt: skip
-        """Local memory: what is stored, ``size`` bytes in so many lines, goes to L2 and stays in L1, too; beyond the
+        """Local memory: what is stored, ``size`` bytes in ``lines`` lines, goes to L2 and stays in L1, too; beyond the
         size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``."""
         p, l1 = self.p, self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]

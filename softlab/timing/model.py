@@ -273,7 +273,11 @@ def _notes(run: SmRun, sample: Sample, counts: np.ndarray, every: np.ndarray, bl
     if not run.complete:
         yield f"only the first {run.issued} instructions of an SM were simulated; the rest follows from their rate"
     elif sample.per_sm > len(counts):
-        yield f"{len(counts)} of the {sample.per_sm} blocks of an SM were simulated; the rest follows from their rate"
+        yield f"{_of_blocks(len(counts), sample.per_sm)} simulated; the rest follows from their rate"
+
+
+def _of_blocks(some: int, of: int) -> str:
+    return f"{some} of the {of} blocks of an SM {'was' if some == 1 else 'were'}"
 
 
 def _notes_of_launch(launch: Timed) -> Iterator[str]:

@@ -218,5 +218,5 @@ def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
 
 
 def carve_out(shared_bytes: int) -> int:
-    """Bytes of shared memory that the SM takes from L1 for blocks that need so much together."""
+    """Bytes of shared memory that the SM takes from L1 for blocks that need ``shared_bytes`` together."""
     return next((kib << 10 for kib in _CARVE_OUTS if kib << 10 >= shared_bytes), _CARVE_OUTS[-1] << 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,6 +113,8 @@ def test_an_estimate_is_a_record():
     assert 0 < e.occupancy <= 1
     assert e.microseconds > e.launch_microseconds
     assert len(repr(e).splitlines()) <= 25
+    assert f"{e.blocks} block{'s' if e.blocks > 1 else ''} simulated" in repr(e)
+    assert "1 block simulated" in repr(replace(e, blocks=1))
     assert e._repr_html_().startswith("<table>")
     assert "validated" in e.validated or "predicted before" in e.validated
     with pytest.raises(AttributeError):

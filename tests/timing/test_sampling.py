@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab.timing.columns import distinct
-from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest
+from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest, unseen
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
 
@@ -63,6 +63,30 @@ def test_more_blocks_are_interpreted_where_those_of_the_sample_differ():
     assert not set(further) & set(uneven)
     long = {block: 100_000 * count for block, count in uneven.items()}
     assert len(more_blocks(sample, long, 1000)) <= 2
+
+
+def test_more_blocks_are_interpreted_where_their_longest_warps_differ():
+    sample = choose((1000, 1, 1), 132, 8)
+    even = dict.fromkeys((*sample.blocks, 0, 999), 1000)
+    longest = {block: 200 + 20 * (block % 3) for block in even}
+    assert len(more_blocks(sample, even, 1000, longest)) == 1000 - len(even)
+    assert more_blocks(sample, even, 1000, dict.fromkeys(even, 200)) == ()
+
+
+def test_the_longest_warp_of_many_is_longer_than_that_of_a_few():
+    """Gumbel's distribution: of 10 times as many values the largest is larger by ln 10 times the scale."""
+    rng = np.random.default_rng(4)
+    lengths = rng.gumbel(1000.0, 50.0, 2000)
+    few = dict(enumerate(lengths[:200], 1))
+    expected = 50.0 * np.log(2000 / 200)
+    assert unseen(few, 2000) * lengths[:200].max() == pytest.approx(expected, rel=0.15)
+    assert unseen(dict(enumerate(lengths)), 2000) == 0.0
+    assert unseen({1: 100, 2: 100, 3: 100, 4: 100}, 2000) == 0.0
+
+
+def test_a_last_block_that_has_less_to_do_says_nothing_about_the_others():
+    inner = {k: 100 + k for k in range(1, 6)}
+    assert unseen({0: 101, **inner, 999: 3}, 1000) == unseen({0: 101, **inner}, 1000)
 
 
 def test_the_rate_is_that_between_the_middle_waves():

@@ -258,19 +258,20 @@ def test_stores_of_parts_of_sectors_take_longer():
 
 
 def atomics(
-    places, *, lanes: int = 1, passes: int = 1, code: int = 0, kind: int = 3, active: int = 1, nbytes: int = 128
+    places, *, lanes: int = 1, code: int = 0, kind: int = 3, active: int = 1, nbytes: int = 128, wanted=None
 ) -> float:
-    """Cycles until 8 warps have done 50 atomics each; ``places``: (warp, turn) -> sectors of an array of ``nbytes``."""
+    """Cycles until 8 warps have done 50 atomics each; ``places``: (warp, turn) -> sectors of an array of ``nbytes``,
+    each once per pass; ``wanted``: sector -> the share of other blocks that want it, too."""
     figures = replace(
         BARE, atomic_lane=40.0, atomic_float_lane=100.0, atomic_pass=30.0, atomic_slow_pass=70.0,
         atomic_spread=((7.0, 1.0), (10.0, 8.0)),
     )  # fmt: skip
-    array = Sharing((Region(0, nbytes // 32 - 1, 1.0, 0.0, nbytes // 32),), 0.0, 0.0)
+    array = Sharing((Region(0, nbytes // 32 - 1, 1.0, 0.0, nbytes // 32),), 0.0, 0.0, wanted=wanted or {})
     _, memory = run(
         [row(Pipe.LG, action=Action.MEMORY, read=0)], warps=8, repeat=50, active=active, warm=1.0, parameters=figures,
         sharing=array,
         requests=lambda b, w: [
-            request(kind, list(places(w, k)), position=k, wavefronts=passes, lanes=lanes, bypass=code)
+            request(kind, places(w, k), position=k, wavefronts=len(places(w, k)), lanes=lanes, bypass=code)
             for k in range(50)
         ],
     )  # fmt: skip
@@ -280,7 +281,7 @@ def atomics(
 def test_atomics_on_one_word_wait_for_each_other():
     one = atomics(lambda w, k: [0])
     assert one == pytest.approx(8 * 50 * 40, rel=0.03)
-    assert atomics(lambda w, k: [0], lanes=8, passes=8) == pytest.approx(8 * one, rel=0.03)
+    assert atomics(lambda w, k: [0] * 8, lanes=8) == pytest.approx(8 * one, rel=0.03)
     assert atomics(lambda w, k: [0], code=1) == pytest.approx(2.5 * one, rel=0.03)
 
 
@@ -295,20 +296,30 @@ def test_a_double_alone_in_its_pass_is_as_fast_as_an_integer():
 
 
 def test_a_line_is_in_one_unit_of_l2_and_more_bytes_are_in_more():
-    line = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, passes=4)
+    line = atomics(lambda w, k: [0, 1, 2, 3], lanes=32)
     assert line == pytest.approx(4 * 8 * 50 * 30, rel=0.03)
-    apart = atomics(lambda w, k: [4 * w + n for n in range(4)], lanes=32, passes=4, nbytes=1024)
+    apart = atomics(lambda w, k: [4 * w + n for n in range(4)], lanes=32, nbytes=1024)
     assert line / 8 <= apart < line / 4
-    hot = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, passes=4, nbytes=1024)
+    hot = atomics(lambda w, k: [0, 1, 2, 3], lanes=32, nbytes=1024)
     assert hot == pytest.approx(line, rel=0.03)  # one line of the array is no quicker for the others
 
 
 def test_all_sms_use_all_units_whether_or_not_they_want_the_same_lines():
-    figures = {"lanes": 32, "passes": 4, "nbytes": 1024}
+    figures = {"lanes": 32, "nbytes": 1024}
     alone = atomics(lambda w, k: [4 * w + n for n in range(4)], **figures)
     together = atomics(lambda w, k: [4 * w + n for n in range(4)], active=8, **figures)
     assert together == pytest.approx(8 * 8 * 50 * 4 * 30 / 8, rel=0.05)
     assert together > 5 * alone
+
+
+def test_the_word_that_many_lanes_and_many_blocks_want_decides():
+    figures = {"lanes": 8, "nbytes": 1 << 10}
+    spread = atomics(lambda w, k: [4 * n for n in range(8)], **figures)
+    hot = atomics(lambda w, k: [0] * 5 + [4, 8, 12], **figures)
+    assert hot == pytest.approx(5 * 8 * 50 * 40, rel=0.03)
+    assert spread < hot / 3
+    wanted = atomics(lambda w, k: [0] * 5 + [4, 8, 12], active=10, wanted={0: 0.5}, **figures)
+    assert wanted == pytest.approx(5 * hot, rel=0.03)
 
 
 def test_l2_writes_what_comes_from_dram_and_what_sms_store_one_after_the_other():
@@ -372,6 +383,17 @@ def test_sectors_of_dram_without_their_neighbours_take_longer():
     assert time(8, dense=8.0) == pytest.approx(40 * 64)
 
 
+def test_an_access_waits_for_a_row_of_an_idle_dram_and_not_of_a_busy_one():
+    dram = Dram(replace(BARE, dram_random=100.0), 132)
+    each = 64 / dram.rate
+    assert dram.fetch(0.0, 0, 1.0, 8.0, 4.0) == pytest.approx(each + 760)
+    for turn in range(1, 2000):
+        steady = dram.fetch(each * turn, 2 * turn, 1.0, 8.0, 4.0) - each * (turn + 1)
+    assert steady == pytest.approx(660, abs=5)
+    alone = dram.fetch(each * 2000, 4000, 1.0, 8.0, 1.0) - each * 2001
+    assert alone == pytest.approx(760, abs=5)
+
+
 def test_reads_among_the_writes_make_the_dram_slower():
     dram = Dram(replace(BARE, dram_write=1.0, dram_turn=0.25), 132)
     dram.write(0.0, 1000.0, 8.0, True)
@@ -433,6 +455,15 @@ def test_code_comes_line_after_line_from_the_second_cache():
     result, _ = run([row(Pipe.FMA)] * 4095, parameters=figures)
     assert result.cycles == pytest.approx(511 * 16 + 8, rel=0.03)
     assert state(result, "no_instruction") == pytest.approx(511 * 8, abs=10)
+
+
+def test_warps_at_different_places_of_long_code_do_not_wait_for_each_others_lines():
+    figures = replace(BARE, icache_line=16, icache_miss=500)
+    rows = [row(Pipe.FMA)] * 4095
+    alone, _ = run(rows, parameters=figures)
+    late = replace(figures, block_intervals=((1.0, 5000 / 132),))  # the first cache has lost the first lines by then
+    both, _ = run(rows, blocks=2, parameters=late)
+    assert both.cycles == pytest.approx(alone.cycles + 10_000, rel=0.03)
 
 
 def test_code_that_fits_into_the_first_cache_is_there_from_the_launch_before():
