@@ -32,6 +32,8 @@ Index3 = tuple[int, int, int]
 _MORE, _SPREAD = 1.02, 0.02
 #: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
 _INTERPRETED, _DEALT = 4_000_000, 1 << 16
+#: The share of their mean by which blocks have to differ from it, so that shorter ones are taken to end first.
+_UNKNOWN = 0.1
 #: Blocks that say how the longest warps of blocks are spread.
 _ENOUGH = 3
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
@@ -77,11 +79,15 @@ def choose(
     count = min(per_sm, WAVES * resident) if sample is None else min(per_sm, sample)
     if count < 1:
         raise ValueError(f"sample = {sample!r}: at least one block is simulated")
-    random, clusters = Random(blocks), blocks // per_cluster
-    pieces = -(-count // per_cluster)
-    edges = [clusters * k // pieces for k in range(pieces + 1)]
-    drawn = [random.randrange(low, high) for low, high in pairwise(edges)]
+    drawn = _drawn(blocks // per_cluster, -(-count // per_cluster))
     return Sample(tuple(sorted(b for one in drawn for b in _blocks_of(one, grid, cluster))), per_sm, resident, active)
+
+
+def _drawn(blocks: int, count: int) -> list[int]:
+    """A block at a random place of each of ``count`` equal ranges, the same ones each time."""
+    random = Random(blocks)
+    limits = [blocks * k // count for k in range(count + 1)] if count else []
+    return [random.randrange(low, high) for low, high in pairwise(limits)]
 
 
 def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
@@ -101,8 +107,7 @@ def more_blocks(
     if not any(_differ([known[b] for b in inner]) for known in (counts, longest or {}) if known):
         return ()
     wanted = min(blocks, int(_INTERPRETED / max(1.0, mean)))
-    chosen = {blocks * k // wanted for k in range(wanted)} if wanted else set()
-    return tuple(sorted(chosen - set(counts)))
+    return tuple(sorted(set(_drawn(blocks, wanted)) - set(counts)))
 
 
 def _differ(counts: Sequence[int]) -> bool:
@@ -120,7 +125,8 @@ def slowest(
         longest: block -> instructions of its longest warp, likewise.
 
     The first ``resident`` rounds of blocks go to the SMs in turn. Each later one takes the place of the block that ends
-    first, if blocks take as long as they have instructions.
+    first, if blocks take as long as they have instructions. Those that differ from the mean by less than a tenth take
+    as long as it: which of them is first is not known.
     """
     known = np.array(sorted(counts))
     work = np.array([counts[b] for b in known.tolist()], float)
@@ -131,15 +137,16 @@ def slowest(
     stand = middle[np.searchsorted((middle[1:] + middle[:-1]) / 2, np.arange(blocks))]
     stand[known[0]], stand[known[-1]] = known[0], known[-1]
     load = np.array([counts[b] for b in stand.tolist()], float)
+    takes = np.where(np.abs(load / load.mean() - 1) < _UNKNOWN, load.mean(), load)
     dealt: list[list[int]] = [[] for _ in range(sample.active)]
     for block in range(min(blocks, sms * sample.resident)):
         dealt[block % sms].append(block)
     # Of places that come free at the same time each SM gives one before any gives its second.
-    places = [(float(load[b]), b // sms, b % sms) for b in range(min(blocks, sms * sample.resident))]
+    places = [(float(takes[b]), b // sms, b % sms) for b in range(min(blocks, sms * sample.resident))]
     places.sort()
     for block in range(sms * sample.resident, blocks):
         end, turn, sm = places[0]
-        heapreplace(places, (end + float(load[block]), turn, sm))
+        heapreplace(places, (end + float(takes[block]), turn, sm))
         dealt[sm].append(block)
     busiest = max(dealt, key=lambda one: load[one].sum())
     found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))

@@ -80,7 +80,7 @@ class _Sm(Residents):
         result.states = [values[n * reason : n * reason + n] for reason in range(len(REASONS))]
         result.busy = floats[loop.BUSY : loop.BUSY + len(Pipe)].tolist()
         result.issued = ints[loop.ISSUED]
-        result.complete = result.issued <= budget
+        result.complete = len(result.finished) == len(self.blocks)
         result.cycles = max(result.finished, default=0.0) if result.complete else min(state.now)
         # A kernel has ended when its stores and reductions have arrived.
         result.drained = max(result.cycles, memory.last_store)

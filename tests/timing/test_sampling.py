@@ -53,6 +53,13 @@ def test_blocks_are_dealt_out_to_the_places_that_come_free_first():
     assert (found.blocks, found.per_sm) == ((1, 2, 3, 4), 4)  # the other SM: 100 and then 10
 
 
+def test_blocks_that_differ_a_little_do_not_tell_which_place_comes_free_first():
+    sample = Sample((0, 1), per_sm=4, resident=1, active=2)
+    counts = dict(enumerate((106, 94, 94, 94, 106, 94, 94)))
+    found = slowest(sample, counts, 7, 2)
+    assert (found.blocks, found.per_sm) == ((0, 2, 4, 6), 4)  # in turn, the first SM first
+
+
 def test_more_blocks_are_interpreted_where_those_of_the_sample_differ():
     sample = choose((1000, 1, 1), 132, 8)
     even = dict.fromkeys((*sample.blocks, 0, 999), 1000)

@@ -14,15 +14,17 @@ from softlab.emulator.machine.native import available, compiling
 from softlab.hardware.atlas import load as load_atlas
 from softlab.hardware.devices import resolve
 from softlab.sass.streams import Kind, Space
+from softlab.timing.blocks import BlockClock
 from softlab.timing.dram import Dram
 from softlab.timing.loads import Load, later
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters, parameters
-from softlab.timing.program import Action, Pipe
+from softlab.timing.program import Action, Pipe, TimedProgram
 from softlab.timing.sharing import Region, Sharing
+from softlab.timing.sm import simulate
 from softlab.timing.stalls import REASONS
-from softlab.timing.work import MemoryRequest
-from tests.timing.hand_made import BARE, access, load, request, row, run, shared, store
+from softlab.timing.work import BlockWork, MemoryRequest, WarpWork
+from tests.timing.hand_made import BARE, END, access, load, request, row, run, shared, store
 
 
 def state(result, name: str) -> float:
@@ -433,6 +435,18 @@ def test_fences_of_an_sm_begin_one_after_the_other():
     assert time(1, 1, True) == pytest.approx(400, rel=0.03)
     assert time(1, 132, True) == pytest.approx(600, rel=0.03)
     assert time(16, 132, True) == pytest.approx(16 * 80, rel=0.06)
+
+
+def test_a_run_that_ends_with_its_last_instructions_beyond_the_budget_is_complete():
+    rows, one = [row(Pipe.FMA)] * 99, [BlockWork(0, (WarpWork(list(range(100)), []),))]
+    program = TimedProgram((), (*rows, END), {}, tuple(range(1, 101)))
+
+    def ended(budget: int):
+        memory, clock = Memory(BARE, Sharing.none(), 1, 0.0, 0), BlockClock(BARE, 1, 1)
+        return simulate(program, one, BARE, memory, clock, budget=budget)
+
+    assert ended(98).complete
+    assert ended(98).cycles == ended(1000).cycles
 
 
 def test_waves_of_blocks_follow_each_other():
