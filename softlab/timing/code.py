@@ -26,6 +26,8 @@ class CodeCaches:
         self.line_time = parameters.icache_line if second else parameters.icache_line_l2
         self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_latency)
         self.kept = lines <= self.first_lines
+        #: When the last line has come from the second cache, which gives one line per ``passing`` cycles.
+        self.free, self.passing = 0.0, parameters.icache_line
 
     def fetch(self, line: int, now: float) -> float:
         """When a line is in the first cache, for a warp that comes to it now.
@@ -41,12 +43,10 @@ class CodeCaches:
             self.first.move_to_end(line)
             return there
         before = self.first.get(line - 1)
-        if line == 0:
-            there = now
-        elif before is None:
-            there = now + self.miss
-        else:
-            there = max(now, before + self.line_time)
+        arrived = now + self.miss if before is None else before + self.line_time
+        if line:
+            self.free = arrived = max(arrived, self.free + self.passing)
+        there = max(now, arrived) if line else now
         self.first[line] = there
         if len(self.first) > self.first_lines:
             self.first.popitem(last=False)

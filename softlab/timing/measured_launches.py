@@ -46,7 +46,16 @@ def of_launches(atlas: Atlas) -> dict[str, Any]:
             tuple((float(n), max(0.0, rows[state, "load_store", n] - rows[state, "store", n] - idle[state]))
                   for n in _SMS) for state in _STATES
         )  # fmt: skip
-    return known | _again(atlas)
+    return known | _constants(atlas) | _again(atlas)
+
+
+def _constants(atlas: Atlas) -> dict[str, Any]:
+    """By how much a parameter comes later where L2 is cold: on one SM, and on all."""
+    late = []
+    for sms, threads in ((1, 32), (132, 128)):
+        cold, warm = (atlas.get(f"start.{state}.parameter.{sms}.threads.{threads}", float("nan")) for state in _STATES)
+        late.append((float(sms), max(0.0, cold - warm)))
+    return {} if np.isnan(late).any() else {"constant_cold": tuple(late)}
 
 
 def _again(atlas: Atlas) -> dict[str, Any]:

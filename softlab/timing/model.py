@@ -125,6 +125,8 @@ def estimate(
     p = figures or parameters(device)
     code = machine_function(launch.program)
     program = timed_program(code, p, launch.program.file) if figures else _timed(launch.program, device)
+    if cache == "cold":
+        p = replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
     # Whole clusters were interpreted. An SM has no more of their blocks than of others.
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     simulated = set(sample.blocks)

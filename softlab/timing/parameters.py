@@ -130,6 +130,8 @@ class Parameters:
     icache_second_bytes: int = 128 << 10
     icache_miss: float = 70.0
     constant_miss: float = 70.0
+    # By SMs at work: cycles by which constants come later where L2 is cold
+    constant_cold: Curve = ((1.0, 0.0),)
     # Fences: cycles of one alone, and behind a store, by the number of SMs; cycles between two of an SM, likewise
     membar_gpu: float = 600.0
     membar_stored: tuple[tuple[float, float], ...] = ((1.0, 600.0),)

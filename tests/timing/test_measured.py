@@ -44,6 +44,14 @@ def test_code_constants_and_branches_follow_from_loops():
     assert found.branch_taken == 10
 
 
+def test_parameters_come_later_where_l2_is_cold():
+    rows = {"cold__parameter__1__threads__32": 16.0, "warm__parameter__1__threads__32": 16.0}
+    rows |= {"cold__parameter__132__threads__128": 127.0, "warm__parameter__132__threads__128": 2.0}
+    found = with_atlas(given(), atlas(**{f"start__{key}": value for key, value in rows.items()}))
+    assert found.constant_cold == ((1.0, 0.0), (132.0, 125.0))
+    assert given().constant_cold == ((1.0, 0.0),)
+
+
 def test_l1_holds_what_its_sets_have_room_for_and_wide_products_hold_their_warp():
     rows = {"latency__chase__128": 32.0, "latency__chase__224": 60.0, "latency__chase__256": 200.0}
     found = with_atlas(given(), atlas(latency__chase__512=312.0, interval__IMAD__WIDE__warps__1=6.0, **rows))

@@ -473,11 +473,21 @@ def test_code_comes_line_after_line_from_the_second_cache():
 
 def test_warps_at_different_places_of_long_code_do_not_wait_for_each_others_lines():
     figures = replace(BARE, icache_line=16, icache_miss=500)
-    rows = [row(Pipe.FMA)] * 4095
+    rows = [row(Pipe.FMA, stall=4)] * 4095
     alone, _ = run(rows, parameters=figures)
-    late = replace(figures, block_intervals=((1.0, 5000 / 132),))  # the first cache has lost the first lines by then
+    late = replace(figures, block_intervals=((1.0, 9500 / 132),))  # the first cache has lost the first lines by then
     both, _ = run(rows, blocks=2, parameters=late)
-    assert both.cycles == pytest.approx(alone.cycles + 10_000, rel=0.03)
+    assert both.cycles == pytest.approx(alone.cycles + 19_000, rel=0.03)
+
+
+def test_the_second_cache_gives_lines_to_warps_at_different_places_in_turn():
+    """Four streams of lines, each too far behind the one before it for the first cache."""
+    rows = [row(Pipe.FMA, stall=4)] * 6000
+    late = replace(BARE, icache_line=16, block_intervals=((1.0, 9500 / 132),))
+    together, _ = run(rows, blocks=4, parameters=late)
+    assert together.cycles < 4 * 9500 + 24_000 * 1.4
+    crowded, _ = run(rows, blocks=4, parameters=replace(late, icache_line=64))
+    assert crowded.cycles > 1.5 * together.cycles
 
 
 def test_code_that_fits_into_the_first_cache_is_there_from_the_launch_before():
