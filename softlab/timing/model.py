@@ -122,11 +122,9 @@ def estimate(
     """
     if cache not in ("cold", "warm"):
         raise ValueError(f'cache = {cache!r}: it is "cold" or "warm"')
-    p = figures or parameters(device)
+    p = _of_cache(figures or parameters(device), cache, sample)
     code = machine_function(launch.program)
     program = timed_program(code, p, launch.program.file) if figures else _timed(launch.program, device)
-    if cache == "cold":
-        p = replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
     # Whole clusters were interpreted. An SM has no more of their blocks than of others.
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     simulated = set(sample.blocks)
@@ -139,15 +137,27 @@ def estimate(
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     if sample.longest:
         cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
-    if sample.per_sm <= sample.resident:  # the last warp decides, and it waits for no other
-        idle = 1 - max(_use(memory, run, p).values())
-        cycles *= 1 + idle * unseen(longest_of_blocks(columns.streams), launch.blocks)
+    cycles *= _last_warp(launch, columns, sample, _use(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
+
+
+def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
+    if cache == "warm":
+        return p
+    return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
+
+
+def _last_warp(launch: Timed, columns: Columns, sample: Sample, use: Mapping[str, float]) -> float:
+    """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
+    once. What the SM is busy with, others do meanwhile."""
+    if sample.per_sm > sample.resident:
+        return 1.0
+    return 1 + (1 - max(use.values())) * unseen(longest_of_blocks(columns.streams), launch.blocks)
 
 
 def _of_longest(

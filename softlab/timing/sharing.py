@@ -137,13 +137,7 @@ def sharing(
             unique = _within(every, first, last) / met
             regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, close, unique))
     regions.sort(key=_first)
-    regions = [
-        replace(
-            one, order=order(loaded, one.first, one.last, blocks, per_wave, one.share),
-            pieces=pieces(loaded, one.first, one.last),
-        )
-        for one in regions
-    ]  # fmt: skip
+    regions = [_in_order(one, loaded, blocks, per_wave) for one in regions]
     written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(every, 2)
@@ -156,6 +150,12 @@ def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
     several = blocks > 1
     shares = (blocks[several] - 1) / max(1, len(added) - 1)
     return dict(zip(sectors[several].tolist(), shares.tolist(), strict=True))
+
+
+def _in_order(one: Region, loaded: Sequence[Loaded], blocks: int, per_wave: int) -> Region:
+    """The region with what is known of the order in which blocks load it."""
+    found = order(loaded, one.first, one.last, blocks, per_wave, one.share)
+    return replace(one, order=found, pieces=pieces(loaded, one.first, one.last))
 
 
 def _written(
