@@ -10,7 +10,7 @@ import numpy as np
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass.lanes import WARP, Lanes
-from softlab.sass.streams import Accesses, Kind, Space, WarpStream
+from softlab.sass.streams import NO_BARRIERS, Accesses, Kind, Space, WarpStream
 
 if TYPE_CHECKING:
     from softlab.sass.setup import Setup
@@ -43,6 +43,7 @@ class Log:
         self._entries = 0
         self._first = 0  # the first entry of the current run
         self._guards: list[tuple[int, int, np.ndarray]] = []
+        self._barriers: list[tuple[np.ndarray, np.ndarray]] = []
         self._requests: dict[tuple[int, int, int], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
         self._kept = 0
         #: Requests are not kept: a look ahead.
@@ -61,6 +62,11 @@ class Log:
     def guard(self, offset: int, masks: np.ndarray) -> None:
         """The lanes (k,) that executed the instruction ``offset`` of the current run."""
         self._guards.append((self._first, offset, masks))
+
+    def barrier(self, warps: np.ndarray, operands: np.ndarray) -> None:
+        """These warps executed a BAR whose number is in a register: its contents, or -1 where the guard was off."""
+        if not self.silent:
+            self._barriers.append((warps, operands))
 
     def request(
         self, offset: int, space: Space, kind: Kind, width: int, address: np.ndarray, active: np.ndarray
@@ -134,6 +140,7 @@ class Log:
         limits = np.concatenate(([0], np.cumsum(per_warp)))
         accesses = self._accesses(begins, where, warp, limits)
         instruction, cut = instruction.astype(np.int32), limits.tolist()
+        barriers = self._barriers_of_warps()
         return [
             WarpStream(
                 setup.block_of(w),
@@ -141,9 +148,18 @@ class Log:
                 instruction[cut[w] : cut[w + 1]],
                 active[cut[w] : cut[w + 1]],
                 accesses[w],
+                barriers.get(w, NO_BARRIERS),
             )
             for w in range(setup.warps)
         ]
+
+    def _barriers_of_warps(self) -> dict[int, np.ndarray]:
+        if not self._barriers:
+            return {}
+        warps, operands = (np.concatenate(part) for part in zip(*self._barriers, strict=True))
+        order = np.argsort(warps, kind="stable")
+        found, first = np.unique(warps[order], return_index=True)
+        return dict(zip(found.tolist(), np.split(operands[order], first[1:]), strict=True))
 
     def _accesses(self, begins: np.ndarray, where: np.ndarray, warp: np.ndarray, limits: np.ndarray) -> list[Accesses]:
         warps = len(limits) - 1

@@ -6,7 +6,7 @@ through the data stage of shared memory or of the L1 cache in wavefronts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -76,6 +76,9 @@ class Accesses:
         )
 
 
+NO_BARRIERS = np.zeros(0, np.int64)
+
+
 @dataclass(frozen=True)
 class WarpStream:
     """What one warp executed, in the order of issue.
@@ -83,7 +86,8 @@ class WarpStream:
     ``block``: linear index of the block in the grid; ``warp``: of the warp in its block. ``instructions`` int32 (n,):
     the index of each machine instruction in its code (address // 16). ``active`` uint32 (n,): bit k is set if lane k
     executed it. An instruction that the guard turned off for all lanes is in the stream, with 0: it was issued.
-    ``accesses``: the requests of the memory instructions.
+    ``accesses``: the requests of the memory instructions. ``barriers`` int64: of each BAR whose number is in a register
+    what the register has, or -1 if the guard turned it off.
     """
 
     block: int
@@ -91,6 +95,7 @@ class WarpStream:
     instructions: np.ndarray
     active: np.ndarray
     accesses: Accesses
+    barriers: np.ndarray = field(default_factory=lambda: NO_BARRIERS)
 
     def __len__(self) -> int:
         return len(self.instructions)

@@ -139,6 +139,9 @@ _UNIT = {"SHFL": 1.0, "S2R": 2.0, "S2UR": 2.0, "BAR": 1.0, "REDUX": 2.0, "MATCH"
 _SOURCE = re.compile(r"[-~|!]*\|?R(\d+)((?:\.\w+)*)\|?")
 _CONSTANT_OPERAND = re.compile(r"c\[(0x[0-9a-f]+)\]\[(0x[0-9a-f]+)\]")
 _COUNT = re.compile(r"0x[0-9a-f]+|\d+")
+_PREDICATE = re.compile(r"!?U?P(T|\d)")
+#: In place of the number of a barrier: a register has it, and the streams know what it was.
+IN_REGISTER = -1
 
 
 @dataclass(frozen=True)
@@ -301,8 +304,8 @@ def _constant_line(one: MachineInstruction) -> int:
 
 def _detail(one: MachineInstruction) -> tuple[int, int] | None:
     if one.opcode == "BAR":
-        numbers = [int(o, 0) for o in one.operands if _COUNT.fullmatch(o)]
-        return (numbers[0] if numbers else 0, numbers[1] // 32 if len(numbers) > 1 else 0)
+        numbers = [int(o, 0) if _COUNT.fullmatch(o) else IN_REGISTER for o in one.operands if not _PREDICATE.match(o)]
+        return (numbers[0] if numbers else 0, max(0, numbers[1] // 32) if len(numbers) > 1 else 0)
     if one.opcode.startswith("UCGABAR"):
         return (16, 0)
     if one.opcode == "DEPBAR":

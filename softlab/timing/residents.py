@@ -13,7 +13,7 @@ from softlab.timing.code import PER_LINE, CodeCaches
 from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters, interpolated
-from softlab.timing.program import Action, Pipe, TimedProgram
+from softlab.timing.program import IN_REGISTER, Action, Pipe, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION
 from softlab.timing.state import State
 from softlab.timing.work import BlockWork
@@ -22,12 +22,13 @@ _COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pi
 
 
 class Warp:
-    """A resident warp: its block, its scheduler, and its asynchronous copies and stores."""
+    """A resident warp: its block, its scheduler, its next barriers, and its asynchronous copies and stores."""
 
-    __slots__ = ("block", "copies", "groups", "scheduler", "stored")
+    __slots__ = ("barriers", "block", "copies", "groups", "scheduler", "stored")
 
-    def __init__(self, block: Block, scheduler: int):
+    def __init__(self, block: Block, scheduler: int, barriers: Sequence[int] = ()):
         self.block, self.scheduler = block, scheduler
+        self.barriers = iter(barriers)
         self.groups = 0
         self.copies = 0.0
         self.stored = False
@@ -111,7 +112,7 @@ class Residents:
             scheduler = (first + number) % 4
             self.resident[scheduler] += 1
             w = len(self.warps)
-            self.warps.append(Warp(block, scheduler))
+            self.warps.append(Warp(block, scheduler, warp.barriers))
             state.firsts[w] = state.turns[w] = self.started * loop.TURN_BLOCK + number
             if not len(warp.code):
                 self.end(w, at)
@@ -146,6 +147,13 @@ class Residents:
         """A warp arrives at a block barrier; it could go on without when it is ready."""
         barrier, warps = self.program.details.get(index, (0, 0))
         block = self.warps[w].block
+        if barrier == IN_REGISTER:
+            operand = next(self.warps[w].barriers)
+            if operand < 0:  # the guard was off
+                if waits:
+                    self.wake(w, at)
+                return
+            barrier, warps = operand & 15, warps or (operand >> 16 & 0xFFF) // 32
         block.arrived[barrier] = block.arrived.get(barrier, 0) + 1
         block.expected[barrier] = warps
         block.latest[barrier] = max(block.latest.get(barrier, 0.0), at)

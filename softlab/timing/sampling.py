@@ -23,6 +23,7 @@ from random import Random
 
 import numpy as np
 
+from softlab.errors import Error
 from softlab.timing.sm import SmRun
 
 Index3 = tuple[int, int, int]
@@ -210,6 +211,11 @@ def extrapolate(run: SmRun, sample: Sample, instructions: float, served: float =
 def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
     count = len(sample.blocks)
     if not run.complete:
+        if not run.progress:
+            raise Error(
+                f"the timing model stands still after {run.issued} of {instructions:.0f} instructions: warps wait for "
+                "a barrier that no other warp reaches in it. It has no estimate for this launch"
+            )
         (t0, n0), (t1, n1) = run.progress[len(run.progress) // 2], run.progress[-1]
         rate = (n1 - n0) / max(1.0, t1 - t0)
         return t1 + (instructions * sample.per_sm / count - n1) / max(rate, 1e-9)

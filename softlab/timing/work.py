@@ -33,11 +33,12 @@ _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_cou
 @dataclass(frozen=True)
 class WarpWork:
     """The instructions of one warp by index, and its requests in order; ``splits``: the positions of the branches at
-    which its lanes part."""
+    which its lanes part. ``barriers``: as :class:`softlab.sass.streams.WarpStream` has them."""
 
     code: list[int]
     requests: list[MemoryRequest]
     splits: frozenset[int] = frozenset()
+    barriers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
     blocks: dict[int, list[WarpWork]] = {}
     first = 0
     for stream, count, parts in zip(columns.streams, columns.requests.tolist(), splits, strict=True):
-        work = WarpWork(stream.instructions.tolist(), requests[first : first + count], parts)
+        barriers = tuple(stream.barriers.tolist())
+        work = WarpWork(stream.instructions.tolist(), requests[first : first + count], parts, barriers)
         blocks.setdefault(stream.block, []).append(work)
         first += count
     return [BlockWork(block, tuple(works)) for block, works in blocks.items()]

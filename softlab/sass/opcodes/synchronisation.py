@@ -43,12 +43,17 @@ def _barrier(form: Form, machine: Machine) -> Action:
     number = form.bits(0)
     threads, packed = _threads(form)
     vote = form.predicate(len(form.operands) - 1) if form.has("RED") else None
-    guard, waits = form.guard, not form.has("ARV")
+    guard, waits, named = form.guard, not form.has("ARV"), form.operands[0].kind != "integer"
 
     def step(r: list) -> None:
         lanes, others = (machine.now, None) if guard is None else machine.part(guard(r))
         if others is not None:
             machine.push(pc + 1, others)
+        if named:
+            there = np.isin(machine.now.warps, [] if lanes is None else lanes.warps)
+            value = machine.now.spread(number(r)).astype(np.int64)
+            value = value[np.arange(len(value)), first_lane(machine.now.masks)]
+            machine.log.barrier(machine.now.warps, np.where(there, value, -1))
         if lanes is None:
             return
         yes = None
