@@ -26,11 +26,12 @@
 #ifdef SOFTLAB_ACCURATE
 __device__ inline float exponential_or_zero(float x) { return expf(x); }
 #else
-__device__ inline float exponential_or_zero(float x) {
+__device__ inline float power_of_two_or_zero(float x) {
   float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.44269504f));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
+__device__ inline float exponential_or_zero(float x) { return power_of_two_or_zero(x * 1.44269504f); }
 #endif
 
 // exp(x) = 2^k exp(r), with r = x - k ln(2) between -ln(2) / 2 and ln(2) / 2. A polynomial of degree 11 gives exp(r).
@@ -114,17 +115,19 @@ struct Forward {
   // identity() is the statistic of no elements. add() takes in the elements of one thread, chunk by chunk: when the
   // maximum grows, the sum so far is scaled down.
   static __device__ Statistic identity() { return {minus_infinity<Compute>(), Compute(0)}; }
+  // What a sum of exp(x - from) is multiplied with where the maximum is `to`.
+  static __device__ Compute scale(Compute from, Compute to) { return exponential_or_zero(from - reference_of(to)); }
   template<class Fragment>
   static __device__ void add(Statistic& own, Fragment& fragment) {
     const Compute largest = fmax(own.largest, fragment.largest());
     const Compute reference = reference_of(largest);
-    own.sum *= exponential_or_zero(own.largest - reference);
+    own.sum *= scale(own.largest, largest);
     fragment.template visit<false>([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
     own.largest = largest;
   }
   static __device__ Statistic reduce_warp(const Statistic& own) {
     const Compute largest = reduce_lanes<Max, 32>(own.largest);
-    return {largest, reduce_lanes<Sum, 32>(own.sum * exponential_or_zero(own.largest - reference_of(largest)))};
+    return {largest, reduce_lanes<Sum, 32>(own.sum * scale(own.largest, largest))};
   }
 
   // The statistic of the whole row, from `each` partial statistics in each of 32 lanes.
@@ -162,6 +165,7 @@ struct Forward {
   // Turns an element, or its exponential, into the result. `own` is the statistic of the group that keeps the element.
   class Result {
    public:
+    Result() = default;
     __device__ Result(const Statistic& own, const Statistic& row) {
       if constexpr (which == Algorithm::log_softmax) {
         reference_ = row.largest;
@@ -246,6 +250,7 @@ struct Backward {
 
   class Result {
    public:
+    Result() = default;
     __device__ Result(const Statistic&, const Statistic& row) : sum_(row.sum) {}
     __device__ explicit Result(const Statistic& row) : sum_(row.sum) {}
     __device__ Compute operator()(const Compute* v) const {

@@ -71,8 +71,8 @@ def _cupy_fast_path(array: Any, current_stream: Any, current_gpu: Any, several: 
             target = out.data.ptr
         else:
             nbytes = ready.nbytes
-            for pointer in pointers:  # out may be an input, but not a shifted one
-                if pointer != target and -nbytes < pointer - target < nbytes:
+            for pointer in pointers:  # out may be an input, if the kernel allows that, but not a shifted one
+                if -nbytes < pointer - target < nbytes and not (pointer == target and ready.in_place):
                     return None
         pointers.append(target)
         ready.launch(current_stream(gpu_index).ptr, pointers)
@@ -120,8 +120,8 @@ def _torch_fast_path(array: Any, current_stream: Any, current_gpu: Any, empty_li
             pointers.append(out.data_ptr())
         else:
             nbytes = ready.nbytes
-            for other in pointers:
-                if other != pointer and -nbytes < other - pointer < nbytes:
+            for other in pointers[:-1]:  # as above
+                if -nbytes < other - pointer < nbytes and not (other == pointer and ready.in_place):
                     return None
         ready.launch(current_stream(gpu_index), pointers)
         return out
@@ -234,10 +234,11 @@ _EXPLAINED = (Error, TypeError, ValueError, RuntimeError)
 
 @dataclass(frozen=True, eq=False)
 class _ReadyLaunch:
-    """A launch for arrays of ``nbytes`` each: (stream, pointers) -> None."""
+    """A launch for arrays of ``nbytes`` each: (stream, pointers) -> None. ``in_place``: as :class:`Plan` has it."""
 
     launch: Callable[[int, Sequence[int]], None]
     nbytes: int
+    in_place: bool
 
 
 @lru_cache(maxsize=1024)
@@ -275,4 +276,4 @@ def _prepare(
         cooperative=plan.cooperative,
         workspace_bytes=plan.workspace_bytes,
     )
-    return _ReadyLaunch(launch, prod(shape) * element.itemsize)
+    return _ReadyLaunch(launch, prod(shape) * element.itemsize, plan.in_place)

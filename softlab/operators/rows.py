@@ -75,8 +75,9 @@ def planned(problem: PlanKey, single: bool = False, lookup: Lookup | None = None
     """The policy's plan for a problem.
 
     Arguments:
-        single: with packs of one element, for arrays that do not start at a multiple of a pack. The reference has no
-            case for them, and faults.
+        single: with packs of one element, for arrays that do not start at a multiple of a pack, and for results in the
+            memory of an input where the plan's kernel does not allow that. The reference has no case for them, and
+            faults.
         lookup: the source of registers and static shared memory, as for :func:`softlab.plan`; it is hashable.
     """
     shape = (problem.rows, problem.cols, problem.dtype)
@@ -85,7 +86,8 @@ def planned(problem: PlanKey, single: bool = False, lookup: Lookup | None = None
     if not single:
         return plans.plan(*shape, **choices)
     plan = plans.forced(*shape, pack_size=1, **choices)
-    step = Step("Do the arrays start at a multiple of a pack?", {}, False, "else packs of 1 element")
+    question = "Do the arrays start at a multiple of a pack, and lie apart?"
+    step = Step(question, {}, False, "else packs of 1 element")
     return replace(plan, steps=(step, *plan.steps))
 
 
@@ -230,7 +232,8 @@ def _recipe(
     further = tuple(view.empty(xp, element) for _ in range(launcher.further))
     if not plan.grid:
         return _Recipe(view, plan, None, target, further, out_view, in_place)
-    if not all(arrays.aligned(array, plan.pack_size * element.itemsize) for array in (*sources, target)):
+    aligned = all(arrays.aligned(array, plan.pack_size * element.itemsize) for array in (*sources, target))
+    if not aligned or (in_place and not plan.in_place and any(arrays.may_overlap(target, x) for x in sources)):
         plan = launcher.plan(problem, True)
     arguments = launcher.arguments(plan, (*sources, *operands), target, *further)
     launch = executor.ready(plan, arguments, launcher.record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +57,7 @@ def grid_of(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
 
 
 def kernel_of(
-    request: PlanRequest, kernel: str, numbers: tuple[int, ...], flag: bool | None, more: tuple[int, ...] = ()
+    request: PlanRequest, kernel: str, numbers: Sequence[int | str], flag: bool | None, more: tuple[int, ...] = ()
 ) -> Instantiation:
     """The kernel with these template arguments: ``numbers``, ``flag`` if there is one, and ``more`` behind it."""
     operator = request.operator

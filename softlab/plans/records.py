@@ -12,7 +12,7 @@ from softlab.hardware import occupancies
 from softlab.hardware.devices import Device
 from softlab.hardware.occupancies import Occupancy
 from softlab.plans import fast, first_rungs, oneflow
-from softlab.plans.fast_strided import STRIDED_STREAM
+from softlab.plans.fast_strided import SHIFTED, SHIFTED_STREAM, STRIDED_STREAM
 from softlab.plans.instantiations import BLOCK_SIZES, WARP_BLOCK, WarpShape
 from softlab.plans.planner import OPERATORS, Lookup, PlanRequest, Step, StepLog, compiled, shown
 from softlab.plans.resources import Resources
@@ -116,12 +116,21 @@ class Plan:
             "block_uncached": operator.uncached_reads,
             fast.STREAM: 2 * operator.rows_kept,
             STRIDED_STREAM: 2 * operator.rows_kept,
+            SHIFTED_STREAM: 2 * operator.rows_kept,
             "invariant_stream": 3 * operator.rows_kept,
             **first_rungs.READS,
         }
         reads = again.get(self.kernel, operator.rows_kept)
         moved = (reads + 1) * self.cols + operator.rows_kept * self.read_again
         return moved * self.rows * element_type(self.dtype).itemsize
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the result may take the memory of an input.
+
+        In the kernels "fast_shifted" and "fast_shifted_stream" a block reads elements that its neighbour writes.
+        """
+        return self.kernel not in (SHIFTED, SHIFTED_STREAM)
 
     def alternatives(self, *, lookup: Lookup | None = None) -> tuple[Alternative, ...]:
         """Each kernel of the reference at each block size for the same problem, and this plan among them.

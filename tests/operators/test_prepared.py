@@ -271,7 +271,7 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
     asked: list[tuple] = []
 
     class Ready:
-        nbytes = 128
+        nbytes, in_place = 128, True
 
         def launch(self, stream: int, pointers: list[int]) -> None:
             launched.append((stream, list(pointers)))

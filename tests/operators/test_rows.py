@@ -31,7 +31,7 @@ def test_packs_of_one_element_are_the_first_step(policy: str) -> None:
     plan, single = planned(problem), planned(problem, True)
     assert plan.pack_size > single.pack_size == 1
     first, *others = single.steps
-    assert (first.question, first.answer) == ("Do the arrays start at a multiple of a pack?", False)
+    assert (first.question, first.answer) == ("Do the arrays start at a multiple of a pack, and lie apart?", False)
     assert tuple(others) == softlab.forced(40, 64, policy=policy, pack_size=1, device="H200").steps
 
 

@@ -362,18 +362,6 @@ def test_the_reference_is_untouched() -> None:
     assert (plan.policy, plan.kernel, plan.cluster) == ("oneflow", "warp", None)
 
 
-@pytest.mark.parametrize(("stride", "grid"), [(40, 400), (100, 400), (384, 600)])
-def test_strips_along_other_axes_read_whole_lines(stride: int, grid: int) -> None:
-    """128 bytes, where the rows that lie side by side are as many."""
-    no_spill = Resources(64, 0, 0, 0, "")
-    plan = plans.plan(
-        50 * stride, 1000, "float32", policy="fast", device="H200", stride=stride, lookup=lambda *_: no_spill
-    )
-    pack_size, _, lanes = map(int, plan.name.split(", ")[2:5])
-    assert lanes * pack_size * 4 == 128
-    assert (plan.stride, plan.grid) == (stride, grid)
-
-
 @pytest.mark.parametrize("policy", ["fast", "oneflow", "invariant"])
 def test_rows_along_the_last_axis_have_stride_1(policy: str) -> None:
     plan = plans.plan(50, 100, policy=policy, device="H200", lookup=lambda *_: Resources(64, 0, 0, 0, ""))

@@ -170,14 +170,19 @@ def _of_fast_stream(plan: Plan) -> Evaluation:
     return _fast(_of_parts(plan), passes + 3)
 
 
+def _of_fast_columns(plan: Plan) -> Evaluation:
+    """A thread has the row."""
+    return _fast(plan.cols, 1)
+
+
 def _of_fast_strided(plan: Plan) -> Evaluation:
     """A thread takes its elements of a row chunk by chunk. Then its warp's lanes of the same row, the block's warps and
     the cluster's blocks are parts with own maxima."""
-    _, packs, lanes, block_size, cluster = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    _, packs, lanes, block_size, cluster, _ = map(int, re.findall(r"(?<=, )\d+", plan.name))
     depth = block_size // lanes
     share = -(-plan.cols // cluster)
     chunks = max(1, -(-share // (packs * depth)))
-    merged = (depth - 1).bit_length() + (cluster - 1).bit_length()
+    merged = depth + cluster  # lanes merge by shuffles; warps and blocks may be merged one after the other
     return _fast(chunks * packs + merged, chunks + 4)
 
 
@@ -225,8 +230,11 @@ _EVALUATIONS: Mapping[str, Callable[[Plan], Evaluation]] = MappingProxyType(
         "fast_ring": _of_fast_ring,
         "fast_pipeline": _of_fast_blocks,
         "fast_stream": _of_fast_stream,
+        "fast_columns": _of_fast_columns,
         "fast_strided": _of_fast_strided,
         "fast_strided_stream": _of_fast_strided,
+        "fast_shifted": _of_fast_strided,
+        "fast_shifted_stream": _of_fast_strided,
         "invariant_tile": _of_integers,
         "invariant_warp": _of_integers,
         "invariant_block": _of_integers,

@@ -90,7 +90,7 @@ def check(portion: int, executor: Any) -> None:
 
 
 #: Kernels with few cases: of empty arrays, of the longest rows.
-SELDOM = ("none", "fast_grid", "fast_pipeline", "fast_stream", "fast_strided_stream")
+SELDOM = ("none", "fast_grid", "fast_pipeline", "fast_stream", "fast_strided_stream", "fast_shifted_stream")
 EVERYTHING = fusions.CaseFusion(
     scale=0.5, bias=(True, True), mask=(True, True), causal=True, diagonal=9, dropout=0.5, seed=3
 )

@@ -1,0 +1,222 @@
+"""Strips of neighbouring rows for the kernels of other axes: which shapes hold the rows, and what each costs.
+
+A strip's shape decides how many bytes an SM has in flight, how wide the pieces of a line are that it moves, and how
+much the threads must exchange. :func:`cost` weighs these. kernels/FAST.md, "Other axes", has the measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+
+from softlab.hardware.devices import Device
+from softlab.plans.fast_limits import CLUSTERS, SIXTEEN_BLOCKS
+from softlab.plans.instantiations import WARP_SIZE, WIDEST_PACK_BYTES
+from softlab.plans.planner import PlanRequest
+
+#: The kernels: a thread has whole rows; threads below each other share rows; and so with packs that are shifted from
+#: line to line.
+COLUMNS, STRIDED, SHIFTED = "fast_columns", "fast_strided", "fast_shifted"
+STRIP_BLOCKS = (128, 256, 512)
+LANES = (32, 16, 8, 4, 2, 1)
+SHIFTED_LANES = (32, 16, 8)
+#: Packs of a line that a thread of ``fast_columns`` takes.
+ACROSS = (1, 2, 4, 8, 16)
+#: The narrowest strip: what a sector has.
+SECTOR_BYTES = 32
+#: Registers of a thread beside its packs, by (bytes of an element, inputs). A bound of registers below that spills.
+#: Doubles take as many as the compiler wants.
+REGISTERS_BESIDE = {(2, 1): 36, (4, 1): 26, (2, 2): 24, (4, 2): 24}
+#: Two kernels take more.
+REGISTERS_MORE = {COLUMNS: 8, STRIDED: 0, SHIFTED: 12}
+#: Registers for packs beside each other in ``fast_columns``.
+MOST_WORDS_ACROSS = 48
+#: Packs of a thread at most: the loops are unrolled.
+MOST_PACKS = 32
+#: With 128 registers an SM keeps 512 threads.
+MOST_REGISTERS = 128
+DOUBLE_PACKS = {1: 8, 2: 4}
+#: Packs of each input that a thread takes at once where rows come in chunks, by (bytes of an element, inputs).
+CHUNK_PACKS = {(2, 1): 16, (4, 1): 16, (8, 1): 8, (2, 2): 8, (4, 2): 8, (8, 2): 4}
+MOST_STATIC_BYTES = 48 * 1024
+#: With fewer packs of a thread a cluster costs more than it saves.
+FEWEST_PACKS = 2
+
+#: What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives. Fitted to 3700
+#: launches of 184 arrays of 256 MiB on an H100 (kernels/FAST.md, "Other axes"). Per moved byte: one byte, the part of a
+#: sector that a narrow strip leaves unused, and that again if lines do not begin with a sector.
+BYTE, SECTOR, MISALIGNED = 0.85, 0.15, 0.33
+#: Per element of the registers, used or not, of a forward operator: instructions, by bytes of an element.
+WORK = {2: 0.45, 4: 0.43, 8: 0.43}
+#: Per round of a block, in which the SM's other blocks move on: the wait for memory, and the exchange in clusters of 2
+#: and more blocks, 8 and more, and 16. Threads with whole rows exchange nothing.
+ROUND, CLUSTER_ROUNDS = 28_500, ((2, 8_700), (8, 19_000), (16, 29_500))
+COLUMNS_ROUND = 12_000
+#: Per element that the shifted kernel moves alone: those of the packs at both ends of a line.
+SINGLE = 13.9
+
+
+@dataclass(frozen=True)
+class StripShape:
+    """``lanes`` threads stand side by side in a block, and ``cluster`` blocks share a strip.
+
+    A thread has ``packs`` packs of each input at a time, in each of ``across`` places of a line. An SM is to hold
+    ``resident`` blocks. ``kernel``: ``COLUMNS``, ``STRIDED`` or ``SHIFTED``.
+    """
+
+    kernel: str
+    pack_size: int
+    packs: int
+    lanes: int
+    block_size: int
+    cluster: int = 1
+    resident: int = 1
+    across: int = 1
+
+    @property
+    def depth(self) -> int:
+        """Lines that a block reads at once."""
+        return self.block_size // self.lanes
+
+    @property
+    def elements(self) -> int:
+        """Elements of a row that the cluster holds."""
+        return self.depth * self.packs * self.cluster
+
+    def width(self, itemsize: int) -> int:
+        """Rows of a strip."""
+        beside = lanes_beside(itemsize) if self.kernel == SHIFTED else 0
+        return (self.lanes - beside) * self.pack_size * self.across
+
+    def numbers(self, once: bool) -> tuple[int | str, ...]:
+        """The template arguments. ``once``: the cluster holds the rows."""
+        if self.kernel == COLUMNS:
+            return self.pack_size, self.packs, self.across, self.block_size, self.resident
+        shape = self.pack_size, self.packs, self.lanes, self.block_size, self.cluster, self.resident
+        return *shape, str(once).lower()
+
+
+def lanes_beside(itemsize: int) -> int:
+    """Packs of a line that a cluster of the shifted kernel reads beside its strip."""
+    return 2 if itemsize == 2 else 3
+
+
+def strips(request: PlanRequest, shape: StripShape) -> int:
+    """Strips of the whole array."""
+    return request.rows // request.stride * -(-request.stride // shape.width(request.element.itemsize))
+
+
+def shapes(request: PlanRequest) -> Iterator[StripShape]:
+    """The shapes of which a cluster holds the rows."""
+    for cut in _cuts(request):
+        shape = fitted(request, replace(cut, packs=_packs(request, cut)))
+        if shape and (shape.cluster == 1 or shape.packs >= FEWEST_PACKS):
+            yield shape
+
+
+def longest(request: PlanRequest) -> StripShape:
+    """The shape for rows that no cluster holds: its threads take them in chunks, twice."""
+    packs = CHUNK_PACKS[request.element.itemsize, request.operator.rows_kept]
+    largest = [cut for cut in _cuts(request) if cut.kernel != COLUMNS and cut.block_size == STRIP_BLOCKS[-1]]
+    fitting = [replace(cut, packs=packs) for cut in largest if static_bytes(request, cut) <= MOST_STATIC_BYTES]
+    return min(fitting, key=lambda shape: cost(request, replace(shape, packs=_packs(request, shape))))
+
+
+def fitted(request: PlanRequest, shape: StripShape) -> StripShape | None:
+    """The shape with as many blocks per SM as its registers and shared memory allow; None if it spills."""
+    if shape.packs * shape.across > MOST_PACKS or static_bytes(request, shape) > MOST_STATIC_BYTES:
+        return None
+    if request.element.itemsize == 8:
+        return shape if shape.packs * shape.across <= DOUBLE_PACKS[request.operator.rows_kept] else None
+    if shape.across > 1 and shape.across * shape.packs * _words(request, shape.pack_size) > MOST_WORDS_ACROSS:
+        return None
+    device = request.device
+    registers = -(-_registers(request, shape) // 8) * 8
+    if registers > MOST_REGISTERS:
+        return None
+    resident = min(
+        device.registers_per_sm // (registers * shape.block_size),
+        device.smem_per_sm // (static_bytes(request, shape) + device.smem_reserved_per_block),
+        device.max_threads_per_sm // shape.block_size,
+    )
+    return replace(shape, resident=resident) if resident else None
+
+
+def _cuts(request: PlanRequest) -> Iterator[StripShape]:
+    """The shapes that the kernels have, but for the packs of a thread."""
+    itemsize, stride = request.element.itemsize, request.stride
+    widest = WIDEST_PACK_BYTES // itemsize
+    own = request.pack_size or next(size for size in (8, 4, 2, 1) if size <= widest and stride % size == 0)
+    clusters = (1, *(c for c in CLUSTERS if _grants(request.device, c)))
+    most = 1 << (stride // own - 1).bit_length()  # lanes that a line has packs for
+    for block_size, across in product(STRIP_BLOCKS, ACROSS):
+        if across == 1 or block_size * across <= most:
+            yield StripShape(COLUMNS, own, 0, block_size, block_size, across=across)
+    narrowest = min(WARP_SIZE, most, max(1, SECTOR_BYTES // (own * itemsize)))
+    for lanes, block_size, cluster in product(LANES, STRIP_BLOCKS, clusters):
+        if narrowest <= lanes <= most:
+            yield StripShape(STRIDED, own, 0, lanes, block_size, cluster)
+    if own == widest or request.pack_size:
+        return
+    for lanes, block_size, cluster in product(SHIFTED_LANES, STRIP_BLOCKS, clusters):
+        if block_size // WARP_SIZE % widest == 0 and lanes <= max(2 * most * own // widest, SHIFTED_LANES[-1]):
+            yield StripShape(SHIFTED, widest, 0, lanes, block_size, cluster)
+
+
+def _packs(request: PlanRequest, shape: StripShape) -> int:
+    """Packs of a thread for a whole row."""
+    return -(-request.cols // (shape.depth * shape.cluster))
+
+
+def _grants(device: Device, cluster: int) -> bool:
+    capability = device.compute_capability
+    return capability >= (9, 0) and (cluster <= 8 or capability in SIXTEEN_BLOCKS)
+
+
+def _words(request: PlanRequest, pack_size: int) -> int:
+    """Registers of one pack of each input."""
+    return request.operator.rows_kept * max(1, pack_size * request.element.itemsize // 4)
+
+
+def _registers(request: PlanRequest, shape: StripShape) -> int:
+    beside = REGISTERS_BESIDE[request.element.itemsize, request.operator.rows_kept]
+    return shape.across * shape.packs * _words(request, shape.pack_size) + beside + REGISTERS_MORE[shape.kernel]
+
+
+def static_bytes(request: PlanRequest, shape: StripShape) -> int:
+    """Shared memory of the exchange: partials, those of the blocks of a cluster, and results of each row."""
+    if shape.kernel == COLUMNS:
+        return 0
+    compute = 8 if request.element.itemsize == 8 else 4
+    parts = shape.block_size // WARP_SIZE
+    forward = request.operator.rows_kept == 1
+    statistic = 2 * compute if forward else compute
+    result = {4: 12, 8: 16}[compute] if forward else compute
+    shifted = shape.kernel == SHIFTED
+    rows = (shape.lanes + shifted) * shape.pack_size
+    blocks = shape.cluster if shape.cluster > 1 else 0
+    ends = 2 * shape.depth * WIDEST_PACK_BYTES if shifted else 0
+    return rows * (statistic * (parts + 1 + blocks) + result) + ends
+
+
+def cost(request: PlanRequest, shape: StripShape) -> float:
+    """What an SM does for the whole array, in bytes that it could have moved in that time.
+
+    An SM takes ``resident`` blocks at once. All elements of the array are moved once per input and once as the result.
+    """
+    itemsize, inputs = request.element.itemsize, request.operator.rows_kept
+    blocks = strips(request, shape) * shape.cluster
+    moved = (inputs + 1) * request.rows * request.cols * itemsize / blocks
+    narrow = SECTOR_BYTES / (shape.width(itemsize) * itemsize)
+    misaligned = shape.kernel != SHIFTED and request.stride * itemsize % SECTOR_BYTES != 0
+    per_byte = BYTE + (SECTOR + MISALIGNED * misaligned) * narrow
+    kept = shape.block_size * shape.across * shape.packs * shape.pack_size
+    work = WORK[itemsize] * kept * (inputs == 1)
+    if shape.kernel == SHIFTED:
+        lines = min(request.cols, shape.elements) / shape.cluster
+        work += SINGLE * 2 * lines * shape.pack_size / -(-request.stride // shape.width(itemsize))
+    one_round = COLUMNS_ROUND if shape.kernel == COLUMNS else ROUND
+    one_round += sum(more for cluster, more in CLUSTER_ROUNDS if shape.cluster >= cluster)
+    each = -(-blocks // request.device.sm_count)
+    return each * (per_byte * moved + work) + -(-each // shape.resident) * one_round
