@@ -58,6 +58,14 @@ def test_a_slip_far_below_the_right_number_has_a_small_tolerance():
     assert "a thousandth" not in wide.judge(0.09).message
 
 
+@pytest.mark.parametrize(("slip", "most"), [(0.05, 0.05 / 4), (-0.05, 0.05 / 4), (0.4, 0.1), (40.0, 0.1)])
+def test_a_slip_is_known_as_far_as_the_answer_or_a_quarter_of_the_slip(slip: float, most: float) -> None:
+    exercise = Number(id="99-q", answer=lambda: 50, absolute=0.1, slips=((slip, "that slip"),), hint="h")
+    for side in (1, -1):
+        assert "that slip" in exercise.judge(slip + side * 0.99 * most).message
+        assert "that slip" not in exercise.judge(slip + side * 1.01 * most).message
+
+
 def test_what_a_wrong_number_means():
     squares = Number(id="99-s", answer=lambda: 7, means=lambda n: f"{n:g} * {n:g} is {n * n:g}.", hint="49")
     assert squares.judge(6).message == "Not yet: it is not 6. 6 * 6 is 36. 49"

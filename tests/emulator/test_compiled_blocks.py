@@ -167,6 +167,23 @@ def test_a_loop_ends_at_the_same_budget(budget: int) -> None:
 
 
 @needs_llvm
+def test_a_budget_ends_in_the_loop_or_behind_it() -> None:
+    """A launch of 20 turns, with each budget that ends in the last turns or behind them."""
+    kernel, told = Kernel(ALU, "alu"), {}
+    for how in ("none", "all"):
+        for budget in range(150, 400):
+            x, y = np.ones(32, np.float32), np.arange(32, dtype=np.uint32)
+            try:
+                kernel.run(1, 32, (x, y, 20), budget=budget, compiled=how, record=False)
+            except KernelFault as fault:
+                told[how, budget] = fault.line
+    faults = {budget: line for (how, budget), line in told.items() if how == "none"}
+    assert len(set(faults.values())) > 1, "in the loop, and behind it"
+    assert len(faults) < 250, "the last budgets are enough"
+    assert {budget: line for (how, budget), line in told.items() if how == "all"} == faults
+
+
+@needs_llvm
 def test_many_turns_of_a_loop_are_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = 0
     original = fusing.Fused.__call__

@@ -23,6 +23,18 @@ def test_a_copy_to_a_peer_and_its_good_form(name: str) -> None:
     assert good.findings == ()
 
 
+def test_a_copy_to_a_block_that_may_not_have_begun() -> None:
+    """A row goes to both blocks of a cluster; the blocks did not wait for each other before."""
+    case = next(case for case in planted_cases() if case.name.endswith("a row for a block that may not have begun"))
+    found = outcome(case).findings[0]
+    assert found.message.startswith(
+        "race: the thread's copy goes to another block, which may not have begun. Let the blocks of the cluster wait "
+        "for each other at a barrier of the cluster first\n"
+    )
+    assert (found.kind, found.thread, found.block) == ("race", (0, 0, 0), (0, 0, 0))
+    assert found.line in case.lines
+
+
 def _one(*numbers: int) -> list[np.ndarray]:
     return [np.array([number]) for number in numbers]
 

@@ -38,6 +38,36 @@ def test_the_threads_hold_the_row(dtype: str, op: str) -> None:
         assert plan.kernel == "fast_warp" or plan.cluster or held < 4 * cols, "a smaller block would do"
 
 
+@pytest.mark.parametrize(
+    ("op", "steps", "per_row"),
+    [
+        ("softmax", FusedSteps(), 4 + 4),
+        ("softmax", FusedSteps((1,)), 4 + 4 + 1),
+        ("softmax", FusedSteps((4, 1)), 4 + 4 + 5),
+        ("softmax", FusedSteps((4, 1), shared=True), 4 + 4),
+        ("softmax", FusedSteps((1,), causal=True), 2 + 4 + 1),
+        ("softmax", FusedSteps((1,), drops=True), 4 + 8 + 1),
+        ("softmax_backward", FusedSteps(), 8 + 4),
+        ("softmax_backward", FusedSteps((1,)), 8 + 4 + 1),
+        ("softmax_backward", FusedSteps((1,), causal=True), 8 + 4 + 1),
+        ("softmax_backward", FusedSteps((1,), drops=True), 8 + 4 + 1),
+    ],
+)
+def test_bytes_that_memory_moves_for_an_element(op: str, steps: FusedSteps, per_row: int) -> None:
+    """A float32 of each input and result, operands of their own; half of a causal input; two results of dropout."""
+    found: list[float] = []
+    row_of = fast_fused._row
+
+    def kept(*given: Any) -> Any:
+        found.append((row := row_of(*given)).moved)
+        return row
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_fused, "_row", kept)
+        planned(5000, 1024, "float32", op=op, fused=steps)
+    assert found == [1024 * per_row]
+
+
 def test_what_no_cluster_holds_goes_to_the_reference_and_the_plan_says_so() -> None:
     plan = planned(100, 600_000, "float32")
     assert plan.kernel == "block_uncached"

@@ -54,6 +54,31 @@ def test_one_lane_has_room_for_the_longest_head_and_tail(dtype: str, pack: int) 
     assert unaligned.issue - aligned.issue == pytest.approx(most * problem.weights.single)
 
 
+@pytest.mark.parametrize(
+    ("op", "dtype", "ours", "theirs"),
+    [
+        ("softmax", "float32", 4 * (3.5 + 2 * 2 + 0.2), 4 * (1 + 8 + 0.2)),
+        ("log_softmax", "float16", 4 * (3.5 + 2 * 2 + 0.2), 4 * (1 + 8 + 0.2)),
+        ("softmax_backward", "float32", 4 * (3.5 + 2 * 2 + 0.2), 4 * (1 + 8 * 0.8 + 0.2)),
+        ("softmax_backward", "float64", 4 * (3.5 + 2 * 2 + 0.2), 4 * (1 + 8 * 0.8 + 0.2)),
+        ("softmax", "float64", 4 * (4.5 + 2 * 2.33 * 4 + 0.7), 4 * (1.3 + 8 * 4 + 0.7)),
+        ("log_softmax", "float64", 4 * (4.5 + 2 * 2.33 * 4 + 0.7), 4 * (4.8 + 8 * 4 + 0.7)),
+        ("log_softmax_backward", "float64", 4 * (4.5 + 2 * 2.33 * 4 + 0.7), 4 * (4.8 + 8 * 4 + 0.7)),
+    ],
+)
+def test_what_four_lanes_with_two_packs_of_four_cost(op: str, dtype: str, ours: float, theirs: float) -> None:
+    """Four lanes, each with a row's instructions, its elements and two butterflies; two rows at a time."""
+    problem = Problem(32, element_type(dtype).itemsize, 2 if op.endswith("_backward") else 1, op)
+    form, alone = (plans.instantiations.WarpShape(4, 8, 4, rows, False) for rows in (2, 1))
+    assert short_rows.of_fast(problem, form, unaligned=False).issue == pytest.approx(ours)
+    cost = short_rows.of_reference(problem, form)
+    assert cost.issue == pytest.approx(theirs)
+    double = dtype == "float64" and op != "softmax_backward"
+    assert short_rows.of_reference(problem, alone).issue == pytest.approx(theirs + 4 * (1 if double else 1.2))
+    moved = 32 * (problem.inputs + 1) * 32 * problem.itemsize
+    assert (cost.memory, cost.sectors) == (pytest.approx(moved / 118), 0)
+
+
 @pytest.mark.parametrize(("op", "dtype"), EVERY)
 def test_a_row_of_one_element_goes_to_the_reference(op: str, dtype: str) -> None:
     """A lane of fast_warp would ask for a pack and for the most elements of a head and a tail, to move one element."""
