@@ -82,10 +82,66 @@ def test_fewer_lanes_take_longer_rows_if_more_is_in_flight() -> None:
     assert made(512, "float16").name == "fast_warp<__half, Algorithm::softmax, 8, 2, 32, 1, false>"
 
 
+@pytest.mark.parametrize(
+    ("itemsize", "inputs", "exact", "blocks", "needed"),
+    [
+        (4, 1, False, 12, 28), (4, 1, True, 12, 28), (2, 1, False, 12, 28), (2, 1, True, 12, 56),
+        (4, 2, False, 10, 28), (2, 2, True, 10, 28), (8, 2, True, 10, 28),
+    ],
+)  # fmt: skip
+def test_bytes_in_flight_of_groups_of_lanes(itemsize: int, inputs: int, exact: bool, blocks: int, needed: int) -> None:
+    """Two packs: 40 registers leave room for 12 blocks of 128 threads, 48 for 10; a block has 32 groups of 4 lanes."""
+    x = flight.of_warps(H200, 4, 2, 1000, itemsize, inputs, exact)
+    assert x == pytest.approx(blocks * 32 * 1000 / (needed * 1024))
+
+
+@pytest.mark.parametrize("packs", [1, 2, 3, 4])
+@pytest.mark.parametrize("inputs", [1, 2])
+@pytest.mark.parametrize("itemsize", [2, 4, 8])
+def test_what_exact_sums_need_more(itemsize: int, inputs: int, packs: int) -> None:
+    """A block without a cluster, beside the same with the registers that exact sums take."""
+    key, row_bytes, threads = (itemsize, inputs, False), 10_000, 256
+    given = (H200, Cut(1, threads, packs), packs * threads, row_bytes, itemsize, inputs, False)
+    for exact in (False, True):
+        registers = (flight.EXACT_REGISTERS if exact else flight.REGISTERS)[key][packs - 1]
+        blocks = 65_536 // (threads * registers)
+        more = 1.0
+        if exact and inputs == 2 and itemsize < 8:
+            more = {1: 2.0, 2: 1.7, 3: 1.4}.get(packs, 1.0)
+        elif exact and (inputs, itemsize) == (1, 2):
+            more = 1.5
+        idle = 0.25 if inputs == 1 else 0.75
+        wanted = (min(blocks, 2048 // threads) - idle) * row_bytes / (40 * 1024 * more)
+        assert flight.of_block(*given, exact) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("op", ["softmax_backward", "log_softmax_backward"])
+def test_exact_gradients_of_16_bits_have_few_idle_lanes(op: str) -> None:
+    """Up to five packs per lane, the least lanes times packs of those with enough in flight; else the most."""
+    lookup = lambda *_: Resources(64, 0, 0, 0, "")  # noqa: E731
+    for cols in (*range(257, 700, 9), *range(264, 1024, 40)):
+        plan = plans.plan(40_000, cols, "float16", op=op, policy="invariant", device="H200", lookup=lookup)
+        if "warp" not in plan.kernel:
+            continue
+        width, held = plan.thread_group_width, plan.cols_per_thread // plan.pack_size
+        packs = cols // plan.pack_size
+        shapes = [(lanes, -(-packs // lanes)) for lanes in (1, 2, 4, 8, 16, 32)]
+        full = [
+            lanes * each
+            for lanes, each in shapes
+            if each <= 5 and flight.of_warps(H200, lanes, each, cols * 4, 2, 2, True) >= flight.ENOUGH
+        ]
+        assert not full or width * held == min(full), cols
+        assert held <= 5 or not full, cols
+
+
 def test_the_first_candidate_that_is_enough_is_taken() -> None:
     first, second, third = (Cut(1, size, 4) for size in (64, 128, 256))
     assert flight.best([(0.5, first), (1.4, second), (9.0, third)]) == second
     assert flight.best([(0.5, first), (0.9, second)]) == second
+    assert flight.best([(0.9, first), (0.5, second)]) == first
+    assert flight.best([(1.29, first), (1.3, second), (1.4, third)]) == second, "1.3 is enough"
+    assert flight.best([(1.3, first), (1.5, second)], 1.5) == second
     assert flight.best([]) is None
 
 
