@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from softlab.emulator.ptx.blocks import Block
+from softlab.instruments.counter_remarks import _in_a_loop
 from softlab.kernel import Kernel
 from softlab.traces import Run
 
@@ -80,3 +84,26 @@ def test_remarks_are_saved(tmp_path: Path) -> None:
 
 def test_without_counters_there_is_nothing_to_remark() -> None:
     assert Kernel(SWAP, "k").run(1, 64, (np.zeros(1, np.int32),), record=False).remarks == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_which_instructions_are_in_a_loop(seed: int) -> None:
+    """Random blocks of three instructions, beside a table of who reaches whom."""
+    draw, count = random.Random(seed), 6
+    follow: list[set[int]] = []
+    blocks = []
+    for index in range(count):
+        end = draw.choice(["fall", "barrier", "assert", "branch", "exit"])
+        guarded = end in ("branch", "exit") and draw.random() < 0.5
+        targets = (draw.randrange(count),) if end == "branch" else ()
+        terminator: Any = None
+        if end != "fall":
+            terminator = type("Terminator", (), {"guard": "p" if guarded else None})
+        blocks.append(Block(index, 3 * index, 3 * index + 3, end, terminator, targets, False, False, "", (), ()))
+        goes_on = end in ("fall", "barrier", "assert") or guarded
+        follow.append({*targets, *([index + 1] if goes_on and index + 1 < count else [])})
+    reaches = np.array([[other in after for other in range(count)] for after in follow])
+    for _ in range(count):
+        reaches |= (reaches.astype(int) @ reaches.astype(int)) > 0
+    for instruction in range(3 * count):
+        assert _in_a_loop(blocks, instruction) == reaches[instruction // 3, instruction // 3]
