@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from softlab.course.differences import difference
+from softlab.course.differences import alike, difference
 from softlab.course.functions import Call, WriteFunction
 
 PAIRS = [(float(a), float(b)) for a in (1, 3, 4) for b in (2, 5, 7)]
@@ -367,3 +367,55 @@ def test_one_result_for_all_where_two_are_right():
     assert difference(("n",), calls, [5] * 6).startswith("It returns 5 in each call, whatever it is given.")
     alike = [Call((n,), 3) for n in range(6)]
     assert "in each call" not in difference(("n",), alike, [5] * 6)
+
+
+@pytest.mark.parametrize("digits", range(1, 8))
+def test_to_how_many_digits_a_number_is_rounded(digits: int):
+    words = of_two(lambda a, b: round(a / b + math.sqrt(b), digits), lambda a, b: a / b + math.sqrt(b))
+    if digits < 7:
+        assert (
+            words
+            == f"What it returns is the right number, rounded to {digits} digit{'s' * (digits > 1)} after the point."
+        )
+    else:
+        assert words == "What it returns is nearly what is right: something is rounded or cut on the way."
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_nearly_right(sign: int):
+    """Up to one part in 10 000; beyond, it is a factor."""
+    near, far = (of_two(lambda a, b, off=off: (a * b * b + 1) * (1 + sign * off)) for off in (0.95e-4, 2e-4))
+    assert near == "What it returns is nearly what is right: something is rounded or cut on the way."
+    assert far == f"What it returns is {1 + sign * 2e-4:.6g} times what is right."
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (1.0, 1.00009, True), (1.0, 1.0003, False), (0.0, 0.0, True), (1, 1.0, True), (math.nan, math.nan, True),
+        (math.inf, math.inf, True), (math.inf, -math.inf, False), (2.0, math.nan, False),
+        ([1.0, 2.0], [1.0, 2.0], True), ([1.0, 2.0], [1.0, 2.0, 3.0], False), ([1.0], 1.0, False),
+        ([0.0, 10.0], [0.0009, 10.0], True), ([0.0, 10.0], [0.004, 10.0], False),
+        ([0.0, math.inf], [0.001, math.inf], False), ("a", "a", True), ("a", "b", False), ("1", 1, False),
+    ],
+)  # fmt: skip
+def test_results_of_one_rule(one, other, same: bool):
+    assert alike(one, other) == same
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 6, 7])
+def test_words_that_are_right_nowhere(kinds: int):
+    """Up to six of them are named."""
+    calls = [Call((n,), "even" if n % 2 == 0 else "odd") for n in range(14)]
+    words = difference(("n",), calls, [f"w{n % kinds}" for n in range(14)])
+    if kinds == 1:
+        assert words == "It returns 'w0' in each call, whatever it is given."
+    elif kinds < 7:
+        assert words == f"It returns {' and '.join(repr(f'w{n}') for n in range(kinds))}, which is right nowhere."
+    else:
+        assert "right nowhere" not in words
+
+
+@pytest.mark.parametrize(("off", "words"), [(0.5, "0.5 too large"), (-0.5, "0.5 too small"), (-3, "3 too small")])
+def test_a_number_that_is_added(off: float, words: str):
+    assert of_two(lambda a, b: a * b * b + 1 + off) == f"What it returns is {words}."
