@@ -297,6 +297,14 @@ def test_registers_keep_what_the_ring_does_not(cols: int, dtype: str, op: str, k
     assert block_size == (448 if kept else 512)
 
 
+def test_a_thread_of_a_ring_counts_its_packs_in_an_int() -> None:
+    """A row of 132 x 512 threads with 2^31 - 1 packs each; it begins up to 7 packs behind a line."""
+    longest = (132 * 512 * (2**31 - 1) - 7) * 4
+    plans_of = {cols: made(1, cols) for cols in (longest, longest + 4, longest + 132 * 512 * 4)}
+    assert [plan.kernel == "fast_ring" for plan in plans_of.values()] == [True, False, False]
+    assert numbers(plans_of[longest])[1] == 2**31 - 1
+
+
 def test_a_small_ring_writes_half_of_the_packs_itself() -> None:
     """Registers hold at most half of the packs, where a GPU's shared memory holds few."""
     _, packs, _, _, _, _, _, kept, *_ = numbers(made(20, 8_500_000, "float16", device=Device.named("RTX 5090")))
