@@ -14,7 +14,19 @@ from pathlib import Path
 
 from softlab.cuda.compile import CUTLASS
 from softlab.cuda.program import RELOCATABLE
-from softlab.cuda.shims import AS_NVCC, EIGHTHS, HALVES, OPERATORS, PIPELINE, STANDARD, WHOLE, further, shim_headers
+from softlab.cuda.shims import (
+    AS_NVCC,
+    BARRIERS,
+    EIGHTHS,
+    HALVES,
+    OF_CUTLASS,
+    OPERATORS,
+    PIPELINE,
+    STANDARD,
+    WHOLE,
+    further,
+    shim_headers,
+)
 from softlab.cuda.shims.host_types import HOST_TYPES
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
@@ -35,6 +47,7 @@ _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMi
 _POWER = re.compile(r"\bpow\s*\(")
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
+_BARRIERS = re.compile(r"cuda_awbarrier|__mbarrier_")
 _UNANNOTATED = re.compile(r"(?:are|is) not allowed in JIT mode\. Consider")
 _LACKING = re.compile(r'(?:namespace "std"|class "std::[^"]*") has no (?:actual )?member|namespace "thrust"')
 #: What the compiler says of warp intrinsics without ``_sync``, and the assembler.
@@ -92,8 +105,8 @@ class Settings:
 
     ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20. ``operators``,
-    ``pipeline``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`, ``PIPELINE``, texture
-    references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
+    ``pipeline``, ``barriers``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
+    ``PIPELINE``, ``BARRIERS``, texture references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
     ``mixed_math``: with mathematical functions of integers, and of float together with double. ``powers``: a call of
     ``pow`` that asks for them is an error.
     ``orderings``: with what C++20's three-way comparison gives.
@@ -113,6 +126,7 @@ class Settings:
     cpp20: bool = False
     operators: bool = False
     pipeline: bool = False
+    barriers: bool = False
     references: bool = False
     old_intrinsics: bool = False
     long_atomics: bool = False
@@ -150,6 +164,7 @@ class Settings:
             cpp20=any(_CPP20.search(text) for text in texts),
             operators=any(_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
+            barriers=nvcc and any(_BARRIERS.search(text) for text in texts),
             powers=any(_POWER.search(text) for text in texts),
             references=any(_REFERENCES.search(text) for text in texts),
             eighths=any(_EIGHTH.search(text) for text in texts),
@@ -210,7 +225,7 @@ class Settings:
 
     def headers(self) -> dict[str, str]:
         """Headers of libraries in the form that the compiler can take, by their names."""
-        return dict(_OF_STREAMS) if self.complex else {}
+        return {**(_OF_STREAMS if self.complex else {}), **(OF_CUTLASS if self.cutlass else {})}
 
     def first(self) -> str:
         """The text that stands before the source."""
@@ -222,6 +237,7 @@ class Settings:
             + (EIGHTHS if self.eighths else "")
             + (OPERATORS if self.operators else "")
             + (PIPELINE if self.pipeline else "")
+            + (BARRIERS if self.barriers else "")
             + (further("texture_references.h") if self.references else "")
             + (further("old_intrinsics.h") if self.old_intrinsics else "")
             + (further("long_atomics.h") if self.long_atomics else "")
