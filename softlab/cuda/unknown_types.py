@@ -2,8 +2,8 @@
 
 NVRTC 12.9 ends the whole process at the name ``k<float>`` of ``template <typename T> __global__ void k(Unknown* x)``,
 where nothing declares the type: ``Unknown * x`` then reads as a product, and the kernel as a variable. So it does for
-``library::Unknown x``, and for ``UNKNOWN const T* x``, where nothing defines the macro. Such a source is compiled
-without the name first, which gives an error like any other.
+``library::Unknown x``, for ``UNKNOWN const T* x``, where nothing defines the macro, and in C++17 for ``T* x`` after
+``template <Concept T>``. Such a source is compiled without the name first, which gives an error like any other.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ def may_be_unknown(texts: Iterable[str], names: Iterable[str]) -> bool:
         if not any(name in text for name in wanted):
             continue
         plain = _COMMENT.sub(" ", text)
-        own = set(_PARAMETER.findall(plain))
-        for spaces, word, further in (found.groups() for found in map(_TYPE.match, first.findall(plain)) if found):
-            if (spaces or further) and word not in own and not _KNOWN.fullmatch(word):
+        for found in first.finditer(plain):
+            head = re.split(r"[;{}]", plain[: found.start()])[-1]
+            own = _PARAMETER.findall(head if "template" in head else plain)
+            kind = _TYPE.match(found[1])
+            if kind and (kind[1] or kind[3]) and kind[2] not in own and not _KNOWN.fullmatch(kind[2]):
                 return True
     return False

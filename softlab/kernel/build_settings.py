@@ -28,18 +28,20 @@ from softlab.cuda.shims import (
     shim_headers,
 )
 from softlab.cuda.shims.host_types import HOST_TYPES
+from softlab.kernel.gnu_forms import ASKED, MACROS, conditionals, names_macros
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
 _NVCC = re.compile(r"\bu?int64_t\b|\b__NVCC__\b")
-#: Initializers that name their members: nvcc takes them in C++17, NVRTC from C++20 on.
 _CODE = re.compile(r"\S")
 _BESIDE_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE | re.DOTALL)
-_CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]")
+#: Initializers that name their members, which nvcc takes in C++17 and NVRTC from C++20 on; and concepts.
+_CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]|\bconcept\s+\w+\s*=")
 #: What only C++20 has, in a line that the compiler shows with an error.
 _NEWER = re.compile(
     r"^(?!\S+\(\d+\): ).*(?:\b(?:concept|requires|consteval|constinit)\b|<=>)"
-    r"|error: (?:a destructor cannot be constexpr|use the \"typename\" keyword|no suitable constructor exists)",
+    r"|error: (?:a destructor cannot be constexpr|use the \"typename\" keyword|no suitable constructor exists"
+    r"|argument list for variable template|a lambda is not allowed in an unevaluated expression)",
     re.MULTILINE,
 )
 _OF_STD = re.compile(r"\bstd::(\w+)")
@@ -48,6 +50,8 @@ _POWER = re.compile(r"\bpow\s*\(")
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
 _BARRIERS = re.compile(r"cuda_awbarrier|__mbarrier_")
+#: A list in braces that makes a number narrower: nvcc warns, as g++ does.
+_NARROWING, _ALLOWED = re.compile(r"error: invalid narrowing conversion"), "--diag-warn=2361"
 _UNANNOTATED = re.compile(r"(?:are|is) not allowed in JIT mode\. Consider")
 _LACKING = re.compile(r'(?:namespace "std"|class "std::[^"]*") has no (?:actual )?member|namespace "thrust"')
 #: What the compiler says of warp intrinsics without ``_sync``, and the assembler.
@@ -76,12 +80,31 @@ _THRUST_HEADERS = {
 #: What Thrust's complex numbers include for the host: operators of its streams.
 _COMPLEX, _OF_STREAMS = "thrust/complex.h", {"thrust/detail/complex/stream.h": ""}
 _CONTAINERS, _RANDOM = "thrust_types.h", "thrust/random.h"
+_NO_INTRINSICS = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
+_NO_MACROS = "#if finds no macro of g++ or Linux in this program, such as __GNUC__: with them it does not compile here"
 _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
 )
 _ORDERINGS = re.compile(r'has no member "(?:strong|weak|partial)_ordering"|no valid std::\w+_ordering type found')
 _AMBIGUOUS = re.compile(r'more than one instance of overloaded function "(?:std::)?(\w+)" matches')
+#: Macros of g++ that say the largest and the smallest number of a type.
+LIMITS = {
+    "__SCHAR_MAX__": "127",
+    "__SHRT_MAX__": "32767",
+    "__INT_MAX__": "2147483647",
+    "__LONG_MAX__": "9223372036854775807L",
+    "__LONG_LONG_MAX__": "9223372036854775807LL",
+    "__FLT_MAX__": "3.40282346638528859811704183484516925e+38F",
+    "__FLT_MIN__": "1.17549435082228750796873653722224568e-38F",
+    "__FLT_EPSILON__": "1.19209289550781250000000000000000000e-7F",
+    "__DBL_MAX__": "1.79769313486231570814527423731704357e+308",
+    "__DBL_MIN__": "2.22507385850720138309023271733240406e-308",
+    "__DBL_EPSILON__": "2.22044604925031308084726333618164062e-16",
+}
+#: Formats of <inttypes.h>, in a line that the compiler shows with an error, and what stands before their letter.
+_FORMATS = re.compile(r"\bPRI([diouxX])(8|16|32|64|MAX|PTR)\b")
+_LENGTHS = {"8": "hh", "16": "h", "32": ""}
 #: nvcc warns of ``register``, which has no meaning since C++17, and goes on.
 _REFUSED, _REGISTER = re.compile(r'use of the "register" storage class specifier'), "register="
 _EIGHTH = re.compile(r"\b__nv_fp8")
@@ -106,10 +129,14 @@ class Settings:
     ``whole``: with all of namespace std. ``unannotated``: functions without ``__device__`` are the device's.
     ``halves``: with the types of 16 bits. ``nvcc``: with nvcc's macro and integers. ``cpp20``: as C++20. ``operators``,
     ``pipeline``, ``barriers``, ``references``, ``old_intrinsics``: with :data:`softlab.cuda.shims.OPERATORS`,
-    ``PIPELINE``, ``BARRIERS``, texture references, and intrinsics such as ``__shfl``. ``long_atomics``: with atomics on integers that are long.
+    ``PIPELINE``, ``BARRIERS``, texture references, and intrinsics such as ``__shfl``.
+    ``long_atomics``: with atomics on integers that are long.
     ``mixed_math``: with mathematical functions of integers, and of float together with double. ``powers``: a call of
     ``pow`` that asks for them is an error.
     ``orderings``: with what C++20's three-way comparison gives.
+    ``gcc``: conditionals see macros of g++ on Linux, as with nvcc. ``not_gcc``: they do not, as a compilation failed.
+    ``gnu``: with forms of GNU C++ and of nvcc's lambdas.
+    ``narrowing``: lists in braces may make numbers narrower.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
     of these libraries.
     ``cutlass``: with the numbers that CUTLASS's headers name themselves.
@@ -133,6 +160,10 @@ class Settings:
     powers: bool = False
     mixed_math: bool = False
     orderings: bool = False
+    gcc: bool = False
+    not_gcc: bool = False
+    gnu: bool = False
+    narrowing: bool = False
     launches: bool = False
     torch: bool = False
     opencv: bool = False
@@ -149,10 +180,11 @@ class Settings:
     @classmethod
     def of(cls, texts: Sequence[str], missing: Sequence[str]) -> Settings:
         """What the texts of a source and its headers show. ``missing``: the includes that were not found."""
+        asked = conditionals(texts)
         texts = [text for text in texts if _has_code(text)]
         own = _names_of_std()
         names = {name for text in texts for name in _OF_STD.findall(text)}
-        nvcc = any(_NVCC.search(text) for text in texts)
+        nvcc = "__NVCC__" in asked or any(_NVCC.search(text) for text in texts)
         thrust = [name for name, used in _THRUST_HEADERS.items() if any(used.search(text) for text in texts)]
         return cls(
             whole=not names <= own or _RANDOM in thrust,
@@ -161,6 +193,7 @@ class Settings:
             # A header that is missing, such as PyTorch's, may be what brings these types.
             halves=bool(missing) and any(_HALF.search(text) for text in texts),
             nvcc=nvcc,
+            gcc=names_macros(asked),
             cpp20=any(_CPP20.search(text) for text in texts),
             operators=any(_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
@@ -195,13 +228,21 @@ class Settings:
             complex=self.complex or any(name in log for name in _OF_STREAMS),
             int128=self.int128 or "--device-int128" in log,
             cpp20=self.cpp20 or bool(_NEWER.search(log)) or bool(_ORDERINGS.search(log)),
+            gnu=self.gnu or bool(ASKED.search(log)),
+            narrowing=self.narrowing or bool(_NARROWING.search(log)),
             launches=self.launches or (strict and bool(_LAUNCHES.search(log))),
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
             mixed_math=self.mixed_math or not _names_of_mixed_math().isdisjoint(_AMBIGUOUS.findall(log)),
             orderings=self.orderings or bool(_ORDERINGS.search(log)),
             old_intrinsics=self.old_intrinsics or bool(_OLD_INTRINSICS.search(log)),
             unannotated=self.unannotated or (not strict and asks_for_unannotated(log)),
-            defined=(*self.defined, *found, *([_REGISTER] if _REFUSED.search(log) else [])),
+            defined=(
+                *self.defined,
+                *found,
+                *(f"{name}={LIMITS[name]}" for name in wanted if name in LIMITS),
+                *_formats(log),
+                *([_REGISTER] if _REFUSED.search(log) else []),
+            ),
             host_types=(*self.host_types, *(name for name in wanted if name in HOST_TYPES)),
         )
 
@@ -212,16 +253,17 @@ class Settings:
             *(["-std=c++20"] if newer else []),
             *(["--device-as-default-execution-space"] if self.unannotated else []),
             *(["--device-int128"] if self.int128 else []),
+            *([_ALLOWED] if self.narrowing else []),
             *([RELOCATABLE] if self.launches else []),
             *(f"-D{one}" for one in self.defined),
         )
 
     def remarks(self) -> tuple[str, ...]:
-        """What to say of a kernel that only older GPUs run as it is written."""
-        if not self.old_intrinsics:
-            return ()
-        said = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
-        return (said,)
+        """What to say of a kernel that does not run as it is written."""
+        return (
+            *([_NO_INTRINSICS] if self.old_intrinsics else []),
+            *([_NO_MACROS] if self.not_gcc else []),
+        )
 
     def headers(self) -> dict[str, str]:
         """Headers of libraries in the form that the compiler can take, by their names."""
@@ -233,6 +275,7 @@ class Settings:
             ("#define SOFTLAB_WHOLE_STANDARD\n" if self.whole else "")
             + (further("power_of_integer.h") if self.powers and not self.mixed_math else "")
             + (AS_NVCC if self.nvcc else f"#include <{STANDARD}>\n")
+            + (MACROS if self.gcc else "")
             + (HALVES if self.halves else "")
             + (EIGHTHS if self.eighths else "")
             + (OPERATORS if self.operators else "")
@@ -243,6 +286,7 @@ class Settings:
             + (further("long_atomics.h") if self.long_atomics else "")
             + (further("mixed_math.h") if self.mixed_math else "")
             + (further("orderings.h") if self.orderings else "")
+            + (further("gnu_forms.h") if self.gnu else "")
             + (further("device_launches.h") if self.launches else "")
             + (further("torch_types.h") if self.torch else "")
             + (further("opencv_types.h") if self.opencv else "")
@@ -252,6 +296,12 @@ class Settings:
             + "".join(further(name) if name == _CONTAINERS else f"#include <{name}>\n" for name in self.thrust)
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
+
+
+def _formats(log: str) -> list[str]:
+    """Definitions of the formats of <inttypes.h> that a log shows."""
+    found = dict.fromkeys(_FORMATS.findall(log))
+    return [f'PRI{letter}{bits}="{_LENGTHS.get(bits, "l")}{letter}"' for letter, bits in found]
 
 
 def asks_for_unannotated(log: str) -> bool:

@@ -21,6 +21,7 @@ from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
 from softlab.kernel.build_settings import Settings, asks_for_unannotated
+from softlab.kernel.gnu_forms import in_standard_forms, with_macros
 from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
@@ -214,9 +215,9 @@ class FileBuild:
                 return self._compiled_with(settings, code, name)
             except CompileError as error:
                 found, further = error, settings.after(error.log, self.path, strict)
-            if further == settings:
+            if further == settings and not settings.gcc:
                 break
-            settings = further
+            settings = further if further != settings else replace(settings, gcc=False, not_gcc=True)
         inside = _inside(code, name)
         if "__nv_name_map" in found.log and inside != code:
             return self._compiled(inside, name, strict)
@@ -227,6 +228,8 @@ class FileBuild:
 
     def _compiled_with(self, settings: Settings, code: DeviceCode, name: str) -> Program:
         code = _specialized(code) if settings.whole else code
+        code = with_macros(code) if settings.gcc else code
+        code = in_standard_forms(code) if settings.gnu else code
         first = settings.first()
         first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
         plain = first == f"#include <{STANDARD}>\n"

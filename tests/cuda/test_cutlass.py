@@ -43,9 +43,12 @@ void launch(torch::Tensor a) { tile_product<<<1, 32>>>(a.data_ptr(), nullptr, nu
 """
 
 
-@pytest.mark.skipif(
+with_cutlass = pytest.mark.skipif(
     not has_header("cute/tensor.hpp"), reason="CUTLASS is not installed: pip install 'softlab[cutlass]'"
 )
+
+
+@with_cutlass
 def test_a_product_of_tiles(tmp_path: Path) -> None:
     path = tmp_path / "product.cu"
     path.write_text(PRODUCT)
@@ -57,6 +60,28 @@ def test_a_product_of_tiles(tmp_path: Path) -> None:
     run = kernel.run(1, 32, (a, b, c))
     assert run.findings == ()
     np.testing.assert_allclose(c, 2 * (a.astype(np.float64) @ b.astype(np.float64)), atol=1e-5)
+
+
+@with_cutlass
+def test_headers_of_its_host(tmp_path: Path) -> None:
+    names = (
+        "cutlass/cluster_launch.hpp",
+        "cutlass/util/command_line.h",
+        "cutlass/util/GPU_Clock.hpp",
+        "cutlass/util/helper_cuda.hpp",
+        "cutlass/util/host_tensor.h",
+        "cutlass/util/reference/host/gemm.h",
+    )
+    path = tmp_path / "filled.cu"
+    path.write_text(
+        "".join(f'#include "{name}"\n' for name in names)
+        + "__global__ void filled(cutlass::half_t* x, cutlass::gemm::GemmCoord size) {\n"
+        "  x[threadIdx.x] = cutlass::half_t(cutlass::round_up(size.m(), 4));\n}\n"
+        "void launch() { GPU_Clock timer; cutlass::HostTensor<float, cutlass::layout::RowMajor> made({1, 2}); }\n"
+    )
+    x = np.zeros(3, np.float16)
+    softlab.Kernel.from_file(path).run(1, 3, (x, np.array([5, 2, 1], np.int32).tobytes()), record=False)
+    assert x.tolist() == [8, 8, 8]
 
 
 def test_functions_that_its_macros_mark_are_the_devices(tmp_path: Path) -> None:

@@ -126,7 +126,6 @@ BARRIERS = """\
 #include <cuda_awbarrier_helpers.h>
 #define __CUDACC_RTC__ 1
 """
-#: Headers of CUTLASS whose functions are all the host's: name -> what device code gets.
 _CUTLASS_TYPES = """\
 #include <cutlass/cutlass.h>
 #include <cutlass/fast_math.h>
@@ -134,25 +133,20 @@ _CUTLASS_TYPES = """\
 #include <cutlass/tensor_view.h>
 """
 _CUTLASS_GEMM = f"{_CUTLASS_TYPES}#include <cutlass/gemm/gemm.h>\n#include <cutlass/numeric_conversion.h>\n"
+_CUTLASS_TOOLS = """GPU_Clock.hpp command_line.h cublas_wrappers.hpp exceptions.h gett_commandline.hpp
+helper_cuda.hpp"""
+_CUTLASS_TENSORS = """device_memory.h host_reorder.h host_tensor.h host_tensor_planar_complex.h host_uncompress.h
+tensor_view_io.h"""
+_CUTLASS_REFERENCES = """conv.hpp convolution.h error_metrics.h gemm.h gemm_complex.h gemm_planar_complex.h gett.hpp
+rank_2k.h rank_2k_complex.h rank_k_complex.h symm.h symm_complex.h tensor_compare.h tensor_compare.hpp tensor_copy.h
+tensor_elementwise.h tensor_fill.h tensor_fill.hpp tensor_foreach.h tensor_norm.h tensor_reduce.h tensor_reduce.hpp
+trmm.h trmm_complex.h"""
+#: Headers of CUTLASS whose functions are all the host's: name -> what device code gets.
 OF_CUTLASS = {
     **dict.fromkeys(("cutlass/cluster_launch.hpp", "cute/arch/cluster_sm100.hpp"), "#include <cutlass/cutlass.h>\n"),
-    **{
-        f"cutlass/util/{name}": ""
-        for name in "GPU_Clock.hpp command_line.h cublas_wrappers.hpp exceptions.h gett_commandline.hpp "
-        "helper_cuda.hpp".split()
-    },
-    **{
-        f"cutlass/util/{name}": _CUTLASS_TYPES
-        for name in "device_memory.h host_reorder.h host_tensor.h host_tensor_planar_complex.h host_uncompress.h "
-        "tensor_view_io.h".split()
-    },
-    **{
-        f"cutlass/util/reference/host/{name}": _CUTLASS_GEMM
-        for name in "conv.hpp convolution.h error_metrics.h gemm.h gemm_complex.h gemm_planar_complex.h gett.hpp "
-        "rank_2k.h rank_2k_complex.h rank_k_complex.h symm.h symm_complex.h tensor_compare.h tensor_compare.hpp "
-        "tensor_copy.h tensor_elementwise.h tensor_fill.h tensor_fill.hpp tensor_foreach.h tensor_norm.h "
-        "tensor_reduce.h tensor_reduce.hpp trmm.h trmm_complex.h".split()
-    },
+    **{f"cutlass/util/{name}": "" for name in _CUTLASS_TOOLS.split()},
+    **{f"cutlass/util/{name}": _CUTLASS_TYPES for name in _CUTLASS_TENSORS.split()},
+    **{f"cutlass/util/reference/host/{name}": _CUTLASS_GEMM for name in _CUTLASS_REFERENCES.split()},
 }
 #: Operators that CUB had until its version 3.
 OPERATORS = """\

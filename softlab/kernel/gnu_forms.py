@@ -1,0 +1,128 @@
+"""Forms of C++ that nvcc takes, most of them from g++, and NVRTC does not: written in the forms of the standard.
+
+Lines stay where they are, so that places in errors and findings are those of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from softlab.cuda.device_code import DeviceCode
+
+#: What the compiler says where it meets such a form.
+ASKED = re.compile(
+    r'error: expected (?:an expression|a ":")|identifier "(?:typeof|__typeof|__typeof__)" is undefined'
+    r"|requires --extended-lambda"
+)
+#: Macros of g++ on Linux, for conditionals of a program alone: the headers of CUDA would take NVRTC for g++.
+_MACROS = {
+    "__GNUC__": "12",
+    "__GNUC_MINOR__": "2",
+    "__GNUC_PATCHLEVEL__": "0",
+    "__GNUG__": "12",
+    "__SIZEOF_INT128__": "16",
+    "__SIZEOF_POINTER__": "8",
+    "__SIZEOF_LONG__": "8",
+    "__CHAR_BIT__": "8",
+    "__BYTE_ORDER__": "1234",
+    "__ORDER_LITTLE_ENDIAN__": "1234",
+    "__ORDER_BIG_ENDIAN__": "4321",
+    **dict.fromkeys(
+        ("__linux__", "__linux", "__gnu_linux__", "linux", "__unix__", "__unix", "unix", "__x86_64__", "__amd64__"), "1"
+    ),
+}
+_NAMES = re.compile(rf"\b(?:{'|'.join(_MACROS)})\b")
+_CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(?:\\\n|[^\n])*", re.MULTILINE)
+_PREFIX = "softlab_host_"
+#: Their definitions, by names of softlab's.
+MACROS = (
+    "#ifndef _WIN32\n" + "".join(f"#define {_PREFIX}{name} {text}\n" for name, text in _MACROS.items()) + "#endif\n"
+)
+#: Comments and texts, which stay, and a type in parentheses before a brace, where an expression may stand.
+_LITERAL = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'"""
+    r"|(?P<before>(?:(?<!operator)[=,(\[{+\-*/%&|^?:<>!~]|\breturn\b"
+    r"|^[ \t]*\#[ \t]*define[ \t]+\w+(?:\([^()\n]*\))?)(?:\s|\\\n)*)"
+    r"\((?:struct\s+|const\s+)*(?P<type>[A-Za-z_][\w:]*(?:<[\w\s,:]*>)?)\)\s*(?=\{)",
+    re.MULTILINE | re.DOTALL,
+)
+#: ``case 1 ... 5:``, of numbers or characters.
+_RANGE = re.compile(r"\bcase\s+('[^'\\\n]'|\d+)\s*\.\.\.\s*('[^'\\\n]'|\d+)\s*:")
+#: What marks a lambda: inside of a kernel it is the device's without that.
+_MARKED = re.compile(r"\](?:\s*__(?:host|device)__)+(?=\s*[({])")
+#: What a lambda cannot do for the function around it.
+_LEAVES = re.compile(r"\b(?:return|goto|break|continue)\b")
+_BRACE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|[(){}\[\];]""", re.DOTALL)
+
+
+def conditionals(texts: Iterable[str]) -> str:
+    """The directives of these texts that ask something: ``#if``, ``#ifdef``, ``#ifndef`` and ``#elif``."""
+    return "\n".join(found[0] for text in texts for found in _CONDITIONAL.finditer(text))
+
+
+def names_macros(text: str) -> bool:
+    """Whether a text names macros of g++ or of Linux."""
+    return bool(_NAMES.search(text))
+
+
+def with_macros(code: DeviceCode) -> DeviceCode:
+    """The same code, whose conditionals name what :data:`MACROS` defines."""
+
+    def renamed(found: re.Match[str]) -> str:
+        return _NAMES.sub(lambda name: _PREFIX + name[0], found[0])
+
+    return _changed(code, lambda text: _CONDITIONAL.sub(renamed, text))
+
+
+def in_standard_forms(code: DeviceCode) -> DeviceCode:
+    """The same code with ``T{...}`` for ``(T){...}``, each case for ``case 1 ... 5:``, a lambda that is called for
+    ``({ ...; value; })``, and lambdas without ``__device__``."""
+
+    def standard(text: str) -> str:
+        return _without_statements(_MARKED.sub("]", _RANGE.sub(_each_case, _LITERAL.sub(_braced, text))))
+
+    return _changed(code, standard)
+
+
+def _changed(code: DeviceCode, change: Callable[[str], str]) -> DeviceCode:
+    headers = {name: change(text) for name, text in code.headers.items()}
+    return replace(code, source=change(code.source), headers=headers)
+
+
+def _braced(found: re.Match[str]) -> str:
+    return found[0] if found["type"] is None else found["before"] + found["type"]
+
+
+def _each_case(found: re.Match[str]) -> str:
+    first, last = (ord(one[1]) if one.startswith("'") else int(one) for one in found.groups())
+    return " ".join(f"case {number}:" for number in range(first, last + 1))
+
+
+def _without_statements(text: str) -> str:
+    """The text with its statement expressions, from the last to the first, as lambdas."""
+    for start in reversed([found.start() for found in re.finditer(r"\(\s*\{", text)]):
+        end, last = _statements(text, start)
+        inside = text[start + 1 : end].strip()
+        if last and not _LEAVES.search(inside):
+            value = text[last:end].rpartition("}")[0]
+            text = f"{text[:start]}([&]{text[start + 1 : last]} return {value}}}()){text[end + 1 :]}"
+    return text
+
+
+def _statements(text: str, start: int) -> tuple[int, int]:
+    """Where the parenthesis at ``start`` closes, and where the last statement inside its braces begins.
+
+    The latter is 0 where its braces hold no statement, as in a list of values.
+    """
+    depth, begins, next_one = 0, 0, 0
+    for found in _BRACE.finditer(text, start):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        if depth == 0:
+            return found.start(), begins
+        if found[0] == "{" and depth == 2:
+            next_one = found.end()
+        elif found[0] == ";" and depth == 2:
+            begins, next_one = next_one, found.end()
+    return 0, 0
