@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -81,12 +82,27 @@ def test_a_macro_gives_the_only_instance(tmp_path: Path) -> None:
     ],
 )
 def test_macros_are_written_out(macro: str, call: str, text: str) -> None:
-    assert written_out(call, macros_with_parameters([macro])) == text
+    assert written_out([call], macros_with_parameters([macro])) == [text]
 
 
 def test_a_macro_that_calls_itself_ends() -> None:
     macros = macros_with_parameters(["#define L(k) k<<<1, 2>>>(); L(k)"])
-    assert written_out("L(f)", macros).count("f<<<1, 2>>>()") < 20
+    assert written_out(["L(f)"], macros)[0].count("f<<<1, 2>>>()") < 20
+
+
+@pytest.mark.parametrize("launch", ["k<<<1, 2>>>(x)", "k(x)"])
+def test_macros_that_launch_nothing_cost_nothing(launch: str) -> None:
+    # Written out one after the other, they make 2 ** 24 words.
+    doubled = [f"#define D{depth}(x) D{depth - 1}(x) D{depth - 1}(x)" for depth in range(1, 25)]
+    macros = macros_with_parameters(
+        ["#define D0(x) x", *doubled, f"#define RUN_IT(k) {launch}", "#define CAT(a, b) a##b"]
+    )
+    text = "void f() { D24(int a;) CAT(RUN, _IT)(g); RUN_IT(h); }"
+    before = time.process_time()
+    (written,) = written_out([text], macros)
+    assert time.process_time() - before < 1
+    assert ("h<<<1, 2>>>(x)" in written) == ("<<<" in launch)
+    assert "D24(int a;)" in written
 
 
 FUNCTIONS = """\

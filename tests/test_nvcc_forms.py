@@ -175,3 +175,51 @@ def test_a_kernel_template_of_a_concept(tmp_path: Path) -> None:
 def test_a_concept_in_an_older_standard_is_an_error() -> None:
     with pytest.raises(softlab.CompileError, match='identifier "concept" is undefined'):
         compile_program(CONCEPT, "filled<double>", options=["-std=c++17"], cache=False)
+
+
+NEWER = """\
+enum class Level { low, high };
+__device__ float scaled(float x, const auto& by) { return x * by(2); }
+template <typename Traits> struct Step { using Number = Traits::Number; Number of; };
+struct Whole { using Number = int; };
+__global__ void k(float* x) {
+  using enum Level;
+  auto times = []<typename T>(T a) { return a + 1; };
+  x[0] = scaled(x[0], times) + Step<Whole>{4}.of + static_cast<int>(high);
+}
+"""
+
+
+def test_what_only_the_newer_standard_has(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text(NEWER)
+    x = np.array([5], np.float32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 20
+
+
+def test_constants_that_a_missing_header_would_bring(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_text("#include <torch/extension.h>\n__global__ void k(float* x) { x[0] = -CUDART_INF_F; }\n")
+    x = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == -np.inf
+
+
+def test_a_header_with_other_capitals(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "shapeTypes.h").write_text("#define SIDES 6\n")
+    (tmp_path / "String.h").write_text("#error not this\n")
+    path = tmp_path / "k.cu"
+    path.write_text(
+        '#include <string.h>\n#include "Parts\\ShapeTypes.h"\n__global__ void k(int* x) { x[0] = SIDES; }\n'
+    )
+    kernel = softlab.Kernel.from_file(path)
+    x = np.zeros(1, np.int32)
+    assert kernel.run(1, 1, (x,), record=False).remarks == (
+        'k.cu includes "Parts/ShapeTypes.h", which is not beside it: parts/shapeTypes.h is taken',
+    )
+    assert x[0] == 6
+    (tmp_path / "parts" / "SHAPETYPES.h").write_text("#define SIDES 7\n")
+    with pytest.raises(softlab.CompileError, match="are left out: Parts/ShapeTypes"):
+        softlab.Kernel.from_file(path)

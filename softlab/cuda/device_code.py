@@ -290,7 +290,7 @@ def _without_makers(files: Collection[File]) -> None:
 def _host_code(files: Iterable[File]) -> tuple[HostCode, ...]:
     texts = [file.text.decode(errors="replace") for file in files]
     macros = macros_with_parameters(texts)
-    return HostCode.of([written_out(text, macros).encode() for text in texts])
+    return HostCode.of([text.encode() for text in written_out(texts, macros)])
 
 
 def _mentions(files: Iterable[File], kernels: Collection[KernelDeclaration]) -> Iterator[str]:

@@ -7,7 +7,7 @@ or in its arguments: everything else of the host's code stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 #: The parameters of a macro with their parentheses, b"" without, and its body, by its name.
@@ -21,7 +21,10 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _TEXT = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'")
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _LAUNCH = "<<<"
+#: Characters of a word that may be a part of a macro's name.
+_LEAST_OF_NAME = 3
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,43 @@ def macros_with_parameters(texts: Sequence[str]) -> dict[str, Macro]:
     return found
 
 
-def written_out(text: str, macros: Mapping[str, Macro]) -> str:
-    """The text with the calls of macros written out that bring a launch. Each line keeps its number."""
-    if not macros or _LAUNCH not in text + "".join(macro.body for macro in macros.values()):
-        return text
-    return _written_out(text, macros, _DEPTH, _LAUNCH)
+class Bringing:
+    """Which of some macros may bring a word: in their own text, or by the macros that they call.
+
+    A part of the name of such a macro counts, too: ``##`` may make the name of it.
+    """
+
+    def __init__(self, macros: Mapping[str, Macro], wanted: str) -> None:
+        self._wanted = wanted
+        self._names: set[str] = set()
+        self._known: dict[str, bool] = {}
+        words = {name: {*_WORD.findall(macro.body)} for name, macro in macros.items()}
+        new = {name for name, macro in macros.items() if wanted in macro.body}
+        while new:
+            self._names |= new
+            self._known.clear()
+            new = {name for name, found in words.items() if name not in self._names and self._any(found)}
+
+    def may(self, text: str) -> bool:
+        """Whether the text may have the word once its macros are written out."""
+        return self._wanted in text or (bool(self._names) and self._any(_WORD.findall(text)))
+
+    def _any(self, words: Iterable[str]) -> bool:
+        return any(self._is_part(word) for word in words)
+
+    def _is_part(self, word: str) -> bool:
+        if word not in self._known:
+            long = len(word) >= _LEAST_OF_NAME
+            self._known[word] = word in self._names or (
+                long and any(name.startswith(word) or name.endswith(word) for name in self._names)
+            )
+        return self._known[word]
+
+
+def written_out(texts: Iterable[str], macros: Mapping[str, Macro]) -> list[str]:
+    """The texts with the calls of macros written out that bring a launch. Each line keeps its number."""
+    launches = Bringing(macros, _LAUNCH)
+    return [_written_out(text, macros, _DEPTH, _LAUNCH, launches) for text in texts]
 
 
 def kernels_written_out(call: str, macros: Mapping[str, Macro]) -> str:
@@ -127,18 +162,24 @@ def _object(name: str, macros: Macros) -> str:
     return name if parameters else body.decode(errors="replace").strip()
 
 
-def _written_out(text: str, macros: Mapping[str, Macro], depth: int, wanted: str) -> str:
-    """The text with the calls written out that bring the ``wanted`` word."""
+def _written_out(
+    text: str, macros: Mapping[str, Macro], depth: int, wanted: str, bringing: Bringing | None = None
+) -> str:
+    """The text with the calls written out that bring the ``wanted`` word. ``bringing``: what can, None for anything."""
+    if bringing and not bringing.may(text):
+        return text
     hidden = [match.span() for match in _DIRECTIVE.finditer(text)]
     parts, at = [], 0
     for call in _CALL.finditer(text):
         if call.start() < at or call[1] not in macros or any(start <= call.start() < end for start, end in hidden):
             continue
         end, arguments = _arguments(text, call.end())
+        if bringing and not bringing.may(text[call.start() : end]):
+            continue
         new = macros[call[1]].text(arguments) if end > 0 else None
         if new is None:
             continue
-        new = _written_out(new, macros, depth - 1, wanted) if depth and len(new) < _MOST_CHARACTERS else new
+        new = _written_out(new, macros, depth - 1, wanted, bringing) if depth and len(new) < _MOST_CHARACTERS else new
         if wanted in new:
             parts += [text[at : call.start()], new.replace("\n", " "), "\n" * text.count("\n", call.start(), end)]
             at = end

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from softlab.cuda.shims import shim_headers
+
 #: Where a project keeps its headers, and how many folders up they are looked for.
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", "utils", ".")
 _LEVELS_UP = 5
@@ -49,8 +51,9 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
 
     It is beside the file or in one of these ``folders``, where a compiler looks, too. Else its place is guessed: in a
     folder for headers there or further up, or the only one with that name in the checkout of a repository: the nearest
-    of several, where no other is as near. A guess stays in the checkout, the nearest folder with ``.git``, also where
-    links lead out of it. Without a checkout it is only in a folder for headers.
+    of several, where no other is as near. Last, it may be spelt with other capitals, which Windows takes. A guess stays
+    in the checkout, the nearest folder with ``.git``, also where links lead out of it. Without a checkout it is only in
+    a folder for headers.
     """
     if path is None or not name:
         return Located(None)
@@ -63,7 +66,11 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
     for place in (parent / folder / name for parent in parents for folder in _HEADER_FOLDERS):
         if place.is_file() and place.resolve().is_relative_to(limit):
             return Located(place, _taken(path, name, place))
-    return _elsewhere(path, name, root) if root is not None else Located(None)
+    guessed = _elsewhere(path, name, root) if root is not None else Located(None)
+    if guessed.path or name in shim_headers():
+        return guessed
+    found = next(filter(None, (_otherwise_spelt(place, name) for place in (path.parent, *folders))), None)
+    return Located(found, _taken(path, name, found)) if found else guessed
 
 
 class Places:
@@ -100,6 +107,19 @@ def _taken(path: Path, name: str, header: Path) -> str:
     """What to say of a header whose place was guessed."""
     from_file = Path(os.path.relpath(header.resolve(), path.parent)).as_posix()
     return f'{path.name} includes "{name}", which is not beside it: {from_file} is taken'
+
+
+def _otherwise_spelt(place: Path, name: str) -> Path | None:
+    """The only file of that name in a folder, where capitals do not count."""
+    for part in name.split("/"):
+        if part in (".", ".."):
+            place /= part
+            continue
+        found = [one for one in place.iterdir() if one.name.lower() == part.lower()] if place.is_dir() else []
+        if len(found) != 1:
+            return None
+        place = found[0]
+    return place if place.is_file() else None
 
 
 def _elsewhere(path: Path, name: str, root: Path) -> Located:

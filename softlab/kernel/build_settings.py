@@ -39,9 +39,10 @@ _BESIDE_CODE = re.compile(r"/\*.*?\*/|//[^\n]*|^[ \t]*#(?:\\\n|[^\n])*", re.MULT
 _CPP20 = re.compile(r"[{,]\s*\.[A-Za-z_]\w*\s*=[^=]|\bconcept\s+\w+\s*=")
 #: What only C++20 has, in a line that the compiler shows with an error.
 _NEWER = re.compile(
-    r"^(?!\S+\(\d+\): ).*(?:\b(?:concept|requires|consteval|constinit)\b|<=>)"
+    r"^(?!\S+\(\d+\): ).*(?:\b(?:concept|requires|consteval|constinit|using\s+enum)\b|<=>)"
     r"|error: (?:a destructor cannot be constexpr|use the \"typename\" keyword|no suitable constructor exists"
-    r"|argument list for variable template|a lambda is not allowed in an unevaluated expression)",
+    r"|argument list for variable template|a lambda is not allowed in an unevaluated expression|.* a C\+\+20 feature"
+    r"|nontype \".*\" is not a type name|\"auto\" is not allowed here)",
     re.MULTILINE,
 )
 _OF_STD = re.compile(r"\bstd::(\w+)")
@@ -141,9 +142,9 @@ class Settings:
     of these libraries.
     ``cutlass``: with the numbers that CUTLASS's headers name themselves.
     ``thrust``: with these headers of Thrust, or of softlab for it. ``complex``: with Thrust's complex numbers.
-    ``eighths``: with the types of 8 bits. ``int128``: with integers of 128 bits. ``defined``: macros of the command
-    that builds the program, "NAME=value". ``host_types``: names of :data:`softlab.cuda.shims.host_types.HOST_TYPES`
-    that are declared.
+    ``eighths``: with the types of 8 bits. ``constants``: with CUDA's mathematical ones. ``int128``: with integers of
+    128 bits. ``defined``: macros of the command that builds the program, "NAME=value". ``host_types``: names of
+    :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
     """
 
     whole: bool = False
@@ -172,6 +173,7 @@ class Settings:
     cutlass: bool = False
     thrust: tuple[str, ...] = ()
     eighths: bool = False
+    constants: bool = False
     int128: bool = False
     complex: bool = False
     defined: tuple[str, ...] = ()
@@ -200,6 +202,8 @@ class Settings:
             barriers=nvcc and any(_BARRIERS.search(text) for text in texts),
             powers=any(_POWER.search(text) for text in texts),
             references=any(_REFERENCES.search(text) for text in texts),
+            # PyTorch's headers bring CUDA's constants.
+            constants=bool(missing) and any("CUDART_" in text for text in texts),
             eighths=any(_EIGHTH.search(text) for text in texts),
             torch=any(name.split("/")[0] in _TORCH_FOLDERS for name in missing)
             and any(_TORCH.search(text) for text in texts),
@@ -278,6 +282,7 @@ class Settings:
             + (MACROS if self.gcc else "")
             + (HALVES if self.halves else "")
             + (EIGHTHS if self.eighths else "")
+            + ("#include <math_constants.h>\n" if self.constants else "")
             + (OPERATORS if self.operators else "")
             + (PIPELINE if self.pipeline else "")
             + (BARRIERS if self.barriers else "")
