@@ -85,7 +85,7 @@ class Scope:
         """A template argument as the device can take it; None where it has an unknown name."""
         value = self.constants.number(written_out(text, self.values))
         if isinstance(value, str):
-            value = re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda word: self._word(word[0]), value)
+            value = re.sub(r"(?<![\w.])(?<!::)[A-Za-z_]\w*", lambda word: self._word(word[0]), value)
             if self.unknown & set(re.findall(r"\w+", value)):
                 return None
         return str(value)
@@ -129,12 +129,21 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
         local = replace(local, values={**local.values, **written})
         vague = {name for name in written if isinstance(local.number(name), str) and written[name] not in _TRUTHS}
         names = frozenset((unknown | Constants.declared(text) | vague) - set(bound))
-        scope = Scope(local, bound, names)
-        types = {name or other: scope.argument(kind or type_) for name, kind, type_, other in _TYPE.findall(before)}
-        known = {name: kind for name, kind in types.items() if kind is not None}
-        scope = Scope(local, {**bound, **known}, (names | set(types)) - set(known))
+        scope = _with_types(Scope(local, bound, names), before)
         values, without = host_values(before, _parameters(function), scope.argument)
         yield replace(scope, values=values, unknown=scope.unknown | without)
+
+
+def _with_types(scope: Scope, before: str) -> Scope:
+    """The scope after the names of types that the text before a place declares: each may name those before it."""
+    for name, kind, type_, other in _TYPE.findall(before):
+        declared, known = name or other, scope.argument(kind or type_)
+        bound = {one: text for one, text in scope.bound.items() if one != declared}
+        if known is None:
+            scope = replace(scope, bound=bound, unknown=scope.unknown | {declared})
+        else:
+            scope = replace(scope, bound={**bound, declared: known}, unknown=scope.unknown - {declared})
+    return scope
 
 
 def _parameters(function: Node | None) -> tuple[str, ...]:
