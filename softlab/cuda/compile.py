@@ -41,9 +41,9 @@ _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 #: The environment variable that says which compiler makes programs, and its values.
 CHOICE = "SOFTLAB_COMPILER"
 COMPILERS = ("nvrtc", "clang")
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#\s*include\s*"([^"]+)"', re.MULTILINE)
 #: Headers of CUTLASS. They have constexpr functions without ``__device__``, and take what only sm_90a has if they may.
-CUTLASS = re.compile(r'^\s*#\s*include\s*[<"](?:cute|cutlass)/', re.MULTILINE)
+CUTLASS = re.compile(r'^[ \t]*#\s*include\s*[<"](?:cute|cutlass)/', re.MULTILINE)
 _DEFAULT_SPACE = "--device-as-default-execution-space"
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 _SINCE = (12, 8)
 #: Headers that are worth it: each brings most of libcu++. cuda_fp16.h takes 0.01 s and is not.
 _LARGE = re.compile(r"cub/|cuda/(?!std/)|thrust/|cute/|cutlass/|cooperative_groups")
-_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 #: How many stored headers a process keeps.
 _KEPT = 4

@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from softlab.cuda import compile as compiler
-from softlab.cuda.compile import Program, compile_program
+from softlab.cuda.compile import CUTLASS, Program, compile_program, included
 from softlab.cuda.logs import rejection
 from softlab.errors import CompileError
 from softlab.kernel import Kernel
@@ -403,3 +404,12 @@ def test_a_message_has_the_errors_and_not_the_warnings() -> None:
     assert "number 8" not in text
     assert "... and 12 more\n20 errors detected" in text
     assert error.log == log.strip()
+
+
+def test_blank_lines_cost_nothing() -> None:
+    # Where a file's host code stood, a source has blank lines.
+    source = "\n" * 200_000 + "__global__ void k(int* x) { x[0] = 1; }\n"
+    before = time.process_time()
+    assert included(source) == ()
+    assert not CUTLASS.search(source)
+    assert time.process_time() - before < 1

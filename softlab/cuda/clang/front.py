@@ -24,7 +24,7 @@ NAMES = "softlab-names"
 #: Versions of PTX: what drivers of CUDA 12.0 and newer take, and the first one for architectures after sm_90.
 _PTX, _NEWER_PTX = "ptx80", "ptx87"
 _LAST_OLDER = 90
-_INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
 _MESSAGE = re.compile(r"^(?!\s)([^\n]*?):(\d+):\d+: (?:(fatal) )?(error|warning|note|remark): ", re.MULTILINE)
 _POINTER = re.compile(r"^\.visible \.const [^\n]*\bsoftlab_entry_(\d+) = ([\w$]+);\n", re.MULTILINE)
 _DECLARED = re.compile(r"^\.visible \.entry [\w$]+\s*\([^()]*\)\s*;\n", re.MULTILINE)
