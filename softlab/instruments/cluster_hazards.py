@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
 from softlab.emulator.machine.faults import kernel_fault
+from softlab.emulator.machine.flow import Block
 from softlab.emulator.memory.copies import Copy, Key
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.errors import KernelFault
@@ -144,9 +145,9 @@ class ClusterHazards(Hazards):
         return super().sentence(what, access, clash, wrote=wrote)
 
     @override
-    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
-        super().ahead(barrier, lanes, complete)
-        if not complete:
+    def ahead(self, barrier: int, lanes: Lanes, block: Block | None) -> None:
+        super().ahead(barrier, lanes, block)
+        if block is not None:
             self._early.arrive(barrier, lanes, self.shadow.time)
 
     @override

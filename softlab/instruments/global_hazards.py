@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Box, Lanes, Value
+from softlab.emulator.machine.flow import Block
 from softlab.emulator.machine.loop_records import LoopCode
 from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.allocations import Allocation
@@ -390,10 +391,10 @@ class GlobalHazards(Observer):
         same_warp = other // WARP == mine // WARP
         return ordered | same_warp & (time < self._exchanged.reshape(-1)[mine // WARP])
 
-    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+    def ahead(self, barrier: int, lanes: Lanes, block: Block | None) -> None:
         """Lanes arrive at a barrier and go on; later it is complete."""
         self._completed = barrier
-        for order in self._orders if not complete else ():
+        for order in self._orders if block is not None else ():
             order.arrive_ahead(barrier, lanes, self._events.now)
 
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.faults import first_lane, other_place
-from softlab.emulator.machine.flow import uses_and_definitions
+from softlab.emulator.machine.flow import Block, uses_and_definitions
 from softlab.emulator.memory.elements import join_elements
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.places import place_of
@@ -423,10 +423,10 @@ class Hazards(WaitHazards):
         else:
             self.shadow.warp_sync(lanes, members)
 
-    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+    def ahead(self, barrier: int, lanes: Lanes, block: Block | None) -> None:
         """Lanes arrive at a barrier and go on; later it is complete."""
-        super().ahead(barrier, lanes, complete)
-        if complete:
+        super().ahead(barrier, lanes, block)
+        if block is None:
             self._completed = barrier
         else:
             self.shadow.arrive_ahead(barrier, lanes)

@@ -27,6 +27,10 @@ _BYPASSED_PART = (
     "the thread goes around a barrier at which other threads of its warp wait. A warp comes to an aligned barrier "
     "(bar.sync) as a whole. Move the barrier out of the branch or loop"
 )
+_BYPASSED_ARRIVAL = (
+    "the thread goes around a barrier at which other threads of its warp have arrived. A warp comes to an aligned "
+    "barrier (bar.arrive) as a whole. Order its lanes by __syncwarp(), and let all of them arrive"
+)
 _BYPASSED_WARP_SYNC = (
     "the thread goes around a warp-synchronous instruction whose mask names it, and at which other lanes wait. Move "
     "the instruction out of the branch, or name only the lanes that come (__ballot_sync)"
@@ -39,6 +43,8 @@ class WaitHazards(Observer):
     def __init__(self) -> None:
         self.watched: Any = None
         self._bypasses: BarrierBypasses
+        #: Arrivals (``bar.arrive``) to which some lanes of a warp have come, and others not.
+        self._torn_arrivals: set[int]
         #: The last that was only a warning.
         self._meeting: Meeting | None = None
         self._members: Value = np.uint32(0)
@@ -47,6 +53,7 @@ class WaitHazards(Observer):
         """Start with nobody who waits."""
         self.watched = batch
         self._bypasses = BarrierBypasses(batch.program)
+        self._torn_arrivals = set()
         self._meeting = None
 
     def report(self, fault: KernelFault, bad: Any = True, severity: str = "error") -> None:
@@ -108,9 +115,15 @@ class WaitHazards(Observer):
         elif is_aligned(self.watched.program.image.instructions[block.stop - 1]) and self._torn(lanes):
             self._bypasses.wait(block.stop - 1, block.index + 1, lanes, WARP)
 
-    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
-        """Lanes that arrive at a barrier and go on do not bypass it."""
-        self._bypasses.arrive_ahead(barrier, lanes, complete)
+    def ahead(self, barrier: int, lanes: Lanes, block: Block | None) -> None:
+        """Lanes that arrive at a barrier and go on do not bypass it. The others of their warps must come, too."""
+        self._bypasses.arrive_ahead(barrier, lanes, block is None)
+        if block is None:
+            self._bypasses.resume(lanes, *self._torn_arrivals)
+            self._torn_arrivals = {index for index in self._torn_arrivals if self._bypasses.within_warps(index)}
+        elif is_aligned(self.watched.program.image.instructions[block.stop - 1]) and self._torn(lanes):
+            self._bypasses.wait(block.stop - 1, block.index + 1, lanes, WARP)
+            self._torn_arrivals.add(block.stop - 1)
 
     def _torn(self, lanes: Lanes) -> bool:
         """Whether threads of a warp are elsewhere while others of it are among these lanes."""
@@ -158,4 +171,6 @@ class WaitHazards(Observer):
         else:
             kind = "barrier-divergence"
             sentence = _BYPASSED_PART if self._bypasses.within_warps(index) else _BYPASSED_BARRIER
+            if index in self._torn_arrivals:
+                sentence = _BYPASSED_ARRIVAL
         return self.watched.faults.fault(kind, sentence, instruction, lanes, lanes.take(mask), None)

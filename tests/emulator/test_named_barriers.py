@@ -335,3 +335,44 @@ extern "C" __global__ void k(int* y) {
 }"""
     run = Kernel(source, "k").run(1, 64, (np.zeros(64, np.int32),), check="collect", record=False)
     assert [(f.kind, f.severity, f.line) for f in run.findings] == [("barrier-divergence", "warning", 1)]
+
+
+@pytest.mark.parametrize("order", [None, (0, 1), (1, 0)])
+@pytest.mark.parametrize(
+    ("arrival", "else_", "found"),
+    [
+        ("bar.arrive", "y[t] = 1;", True), ("barrier.arrive.aligned", "y[t] = 1;", True), ("bar.arrive", "", True),
+        ("bar.arrive", "return;", False), ("barrier.arrive", "y[t] = 1;", False),
+    ],
+)  # fmt: skip
+def test_lanes_that_go_around_an_arrival_of_their_warp(
+    arrival: str, else_: str, found: bool, order: tuple[int, ...] | None
+) -> None:
+    """Some lanes of warp 1 arrive at a barrier. Those that have ended need not; without .aligned nobody must."""
+    body = f"""int t = threadIdx.x;
+if (t < 32) {{ asm volatile("bar.sync 3, 64;" ::: "memory"); return; }}
+if (t > 40) {{
+  asm volatile("{arrival} 3, 64;" ::: "memory");
+}} else {{ {else_} }}
+__syncwarp(__activemask());
+y[t] = x[t] + 2;"""
+    findings = launch(body, 64, np.ones(64, "i4"), np.zeros(64, "i4"), check="collect", warp_order=order).findings
+    assert [(f.kind, f.line, f.thread) for f in findings] == [("barrier-divergence", 5, (32, 0, 0))] * found
+    assert all("other threads of its warp have arrived" in f.message for f in findings)
+
+
+def test_lanes_may_part_before_and_behind_an_arrival() -> None:
+    body = """int t = threadIdx.x;
+for (int k = 0; k < 3; ++k) {
+  if (t < 32) {
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    y[t] += k;
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  } else {
+    if (t % 2) y[t] += x[t];
+    asm volatile("bar.arrive 1, 64;" ::: "memory");
+    if (t % 2) y[t] += 2;
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  }
+}"""
+    assert launch(body, 64, np.ones(64, "i4"), np.zeros(64, "i4")).findings == ()

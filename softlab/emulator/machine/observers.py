@@ -136,10 +136,11 @@ class Observer:
         ``count`` is the number of threads that the barrier is for, None for all of the block.
         """
 
-    def ahead(self, barrier: int, lanes: Lanes, complete: bool) -> None:
+    def ahead(self, barrier: int, lanes: Lanes, block: Block | None) -> None:
         """These lanes arrive at the barrier of this number and go on without waiting (``bar.arrive``).
 
-        ``complete``: others pass the barrier, at which they have arrived before; :meth:`barrier` says so next.
+        The instruction ends this basic block. None: others pass the barrier, at which these lanes have arrived before;
+        :meth:`barrier` says so next.
         """
 
     def twice(self, barrier: int, block: Block, lanes: Lanes) -> None:

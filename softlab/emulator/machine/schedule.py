@@ -435,7 +435,7 @@ class Schedule:
             self._listeners.arrive(barrier, block, lanes, count)
         if not waits:
             if self._listeners.ahead is not None:
-                self._listeners.ahead(barrier, lanes, False)
+                self._listeners.ahead(barrier, lanes, block)
             self.add(block.index + 1, lanes)
         self._release(barrier, lanes)
 
@@ -486,7 +486,7 @@ class Schedule:
         early = [a.lanes.mask & passing for a in here if not a.waits]
         went_on = lanes_of(mask) if early and (mask := np.logical_or.reduce(early)).any() else None
         if self._listeners.ahead is not None and went_on is not None:
-            self._listeners.ahead(barrier, went_on, True)
+            self._listeners.ahead(barrier, went_on, None)
         if self._listeners.barrier is not None:
             instructions = [a.instruction for a in here if a.waits and (a.lanes.mask & passing).any()]
             self._listeners.barrier(lanes_of(passing), instructions, went_on)
