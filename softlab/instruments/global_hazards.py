@@ -437,7 +437,8 @@ class GlobalHazards(Observer):
         for part in (*word, lane // WARP):
             first[1:] &= part[1:] == part[:-1]
         first[1:] = ~first[1:]
-        return StrongAccess(list(zip(*(part[first].tolist() for part in word), strict=True)), lane[first])
+        words = list(zip(*(part[first].tolist() for part in word), strict=True))
+        return StrongAccess(words, lane[first], whole_warps=True)
 
     def mbarrier(
         self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray

@@ -9,8 +9,10 @@ other warp did before this time happens before what the warp does now. Two threa
   volatile or relaxed store); another thread reads the word by a strong access. The reader needs no fence here: code in
   the wild often leaves it away.
 
-A fence of the scope of a block publishes only to the own block. Warps learn as wholes: what one lane acquires, its
-whole warp knows. So a little too much may be ordered, and nothing that is in order is taken for a race.
+A fence of the scope of a block publishes only to the own block. What one lane acquires at a word of shared memory or
+at an mbarrier, its whole warp knows. What it acquires at a word of global memory, the other lanes know when they have
+synchronised or exchanged values with it. What one lane releases, its whole warp has released. So a little too much may
+be ordered, and nothing that is in order is taken for a race.
 
 Blocks of earlier batches of the launch ran before, but a GPU may run them at the same time. One more column holds the
 time up to which a warp knows all of them.
@@ -26,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.parts_of_warps import PartsOfWarps
 from softlab.instruments.strong_access import StrongAccess
 from softlab.instruments.told_words import ToldWords
 from softlab.instruments.warp_meetings import WarpMeetings
@@ -102,6 +105,7 @@ class HappensBefore:
         self._known = self._meetings.known
         self._syncs = WarpSyncs()
         self._far: _Far | None = None
+        self._parts = PartsOfWarps()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
         self._told = ToldWords(blocks, self.warps, self.columns + 1)
         for word, time in earlier.items():
@@ -120,9 +124,9 @@ class HappensBefore:
         return self._blocks if self.per_block else self._blocks * self.warps
 
     @property
-    def has_groups(self) -> bool:
-        """Whether groups of lanes order accesses."""
-        return bool(self._syncs)
+    def tells_lanes_apart(self) -> bool:
+        """Whether more counts than what whole warps know: groups of lanes, or what only some lanes have learnt."""
+        return bool(self._syncs) or bool(self._parts)
 
     def tables(self) -> tuple[np.ndarray, np.ndarray | None]:
         """What each warp knows of those of its block, and of other blocks: None for nothing."""
@@ -151,10 +155,11 @@ class HappensBefore:
         other_row, other_warp = other // self.threads, other % self.threads // WARP
         near = (other >= 0) & (other_row == row)
         before = near & (time < self._known[row, warp, np.where(near, other_warp, 0)])
+        column = np.where(other >= 0, other_row if self.per_block else other // WARP, -1)
         if self._far is not None and not before.all():
-            column = other_row if self.per_block else other // WARP
-            column = np.where(other >= 0, column, -1)
             before |= ~near & (time < self._far.known[mine // WARP, column])
+        if self._parts and before.any():
+            before &= self._parts.know(mine, time, near, other_warp, column)
         left = near & (other_warp == warp) & ~before
         if self._syncs and left.any():
             at = np.flatnonzero(left)
@@ -166,6 +171,7 @@ class HappensBefore:
 
     def warp_sync(self, lanes: Lanes, members: Value, now: int) -> None:
         """The lanes of each warp that name each other synchronise."""
+        self._join_lanes(lanes)
         masks = WarpSyncs.grouping(lanes, members)
         if masks is not None and self._syncs.record(masks, now):
             return
@@ -180,12 +186,17 @@ class HappensBefore:
 
     def lanes_exchange(self, lanes: Lanes) -> None:
         """The lanes of each warp exchange values: they come after what was before the warp's last fence."""
+        self._join_lanes(lanes)
         if self._far is None:
             return
         rows, warps = np.nonzero(warps_of(lanes))
         number = rows * self.warps + warps
         fenced = self._far.fenced_in_block[number, rows if self.per_block else number]
         self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], fenced)
+
+    def _join_lanes(self, lanes: Lanes) -> None:
+        if self._parts:
+            self._parts.join(np.flatnonzero(warps_of(lanes)).tolist())
 
     @staticmethod
     def _rows_of(lanes: Lanes) -> np.ndarray:
@@ -219,6 +230,8 @@ class HappensBefore:
             return
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
+        if self._parts:
+            self._parts.join(np.flatnonzero(waiting).tolist())
         rows = np.asarray(here.any(axis=1))
         others = here if live is None else here | live.reshape(*here.shape, WARP).any(axis=2)
         others = others & ~waiting
@@ -287,15 +300,25 @@ class HappensBefore:
             return
         for warp, words in access.alone.items():
             if self._told.any_tells(words):
-                self._one_learns(words, warp)
+                self._one_learns(words, warp, access)
         for word, warps in access.together.items():
             for learning, vectors in self._told.learn(word, warps):
+                self._lanes_learn(learning, access)
                 self._learn(learning, vectors)
+        if self._parts:
+            self._parts.add(access.lanes_of_warps)
 
-    def _one_learns(self, words: Iterable[Hashable], warp: int) -> None:
+    def _lanes_learn(self, warps: np.ndarray, access: StrongAccess) -> None:
+        """Only some lanes of these warps may learn something by an access."""
+        far, near = self._tables().known, self._known.reshape(-1, self.warps)
+        for warp in warps.tolist():
+            self._parts.learn(warp, access.lanes_of_warps[warp], near[warp], far[warp])
+
+    def _one_learns(self, words: Iterable[Hashable], warp: int, access: StrongAccess) -> None:
         """A warp of the batch learns what words tell it."""
         if not (vectors := self._told.learn_one(words, warp)):
             return
+        self._lanes_learn(np.array([warp]), access)
         row, own = divmod(warp, self.warps)
         columns = slice(row, row + 1) if self.per_block else slice(row * self.warps, (row + 1) * self.warps)
         far, near = self._tables(), self._known[row, own]
@@ -311,11 +334,14 @@ class HappensBefore:
         if self._far is None:
             return
         for warp, words in access.alone.items():
-            self._one_learns(words, warp)
+            self._one_learns(words, warp, access)
             self._one_tells(words, warp, scope)
         for word, warps in access.together.items():
             for learning, vectors in self._told.pass_on(word, warps, *self._tells(warps, scope)):
+                self._lanes_learn(learning, access)
                 self._learn(learning, vectors)
+        if self._parts:
+            self._parts.add(access.lanes_of_warps)
         if access.lanes_share:
             self._lanes_follow(access.words, access.lane)
 
@@ -380,6 +406,7 @@ class HappensBefore:
         """As :meth:`read`, of words that the warps of each block share."""
         if self._far is None:
             return
+        self._parts.join(own.warps.reshape(-1).tolist())
         vectors = [self._told.to_all(word) for word in own.words]
         known = [vector for vector in vectors if vector is not None]
         if len(known) == len(vectors):
@@ -431,7 +458,7 @@ class HappensBefore:
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:
         """These lanes pass the barrier of their cluster."""
         clusters = lane // (self.threads * size)
-        self.read(StrongAccess([("cluster", number) for number in clusters.tolist()], lane))
+        self.read(StrongAccess([("cluster", number) for number in clusters.tolist()], lane, whole_warps=True))
 
 
 def _spaced(numbers: np.ndarray) -> np.ndarray | slice:

@@ -152,7 +152,7 @@ class NativeGlobal:
         the array, and bits of an address within a cell.
         """
         order, order_of_reads = orders[0], orders[-1]
-        if order.has_groups:
+        if order.tells_lanes_apart or order_of_reads.tells_lanes_apart:
             return UNKNOWN
         addresses, lanes, width, origin, shift = access
         addresses, lanes = np.ascontiguousarray(addresses), np.ascontiguousarray(lanes)

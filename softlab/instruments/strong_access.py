@@ -14,17 +14,26 @@ from softlab.emulator.lanes import WARP
 class StrongAccess:
     """An instruction's lanes and the words that they access, (n,) each, in the order of the accesses.
 
-    A lane may access several words. Warps are those of the batch.
+    A lane may access several words. Warps are those of the batch. ``whole_warps``: a lane stands for all of its warp.
     """
 
-    def __init__(self, words: Sequence[Hashable], lane: np.ndarray) -> None:
+    def __init__(self, words: Sequence[Hashable], lane: np.ndarray, *, whole_warps: bool = False) -> None:
         self.words = words
         self.lane = lane
+        self._whole_warps = whole_warps
 
     @cached_property
     def warps(self) -> list[int]:
         """The warps of the lanes, (n,)."""
         return (self.lane // WARP).tolist()
+
+    @cached_property
+    def lanes_of_warps(self) -> dict[int, int]:
+        """The lanes of each warp that take part, one bit each."""
+        warps, where = np.unique(self.lane // WARP, return_inverse=True)
+        masks = np.zeros(len(warps), np.int64)
+        np.bitwise_or.at(masks, where, -1 % (1 << WARP) if self._whole_warps else 1 << self.lane % WARP)
+        return dict(zip(warps.tolist(), masks.tolist(), strict=True))
 
     @cached_property
     def _warps_of_words(self) -> dict[Hashable, dict[int, None]]:

@@ -309,10 +309,8 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
         clash += store and len(plain.clashing_reads(stamps, begin, orders[-1].ordered))
         clash += flags & VOLATILE and len(plain.volatile_writes(stamps, begin, orders[0].ordered))
         left_to_numpy = found == UNKNOWN_CELLS
-        if clash or orders[0].has_groups:
-            assert left_to_numpy
-        else:
-            assert not left_to_numpy or orders[-1].has_groups, "groups of lanes are left to NumPy"
+        apart = any(order.tells_lanes_apart for order in orders)
+        assert left_to_numpy == bool(clash or apart), "groups and parts of warps are left to NumPy"
         answers[found] += 1
         for shadow in (plain, compiled) if left_to_numpy else (plain,):
             lost = shadow.write(stamps) if store else shadow.read(stamps, begin, orders[0].ordered)
