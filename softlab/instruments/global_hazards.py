@@ -7,6 +7,7 @@ as this rule is concerned, those of different batches, too. Arrays that no instr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -24,6 +25,7 @@ from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.findings import FaultSink
+from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
 from softlab.instruments.events import Events
 from softlab.instruments.flights import READING, REDUCING, WRITING, Flights
 from softlab.instruments.global_access import GlobalAccess
@@ -74,6 +76,9 @@ class GlobalHazards(Observer):
         self._unread: frozenset[int] = frozenset()
         self._strong_accesses = False
         self._shadows: dict[int, GlobalShadow] = {}
+        #: Atomics whose old value nobody uses, in launches of several blocks; those on each array.
+        self._blind_atomics: frozenset[int] = frozenset()
+        self._blind: dict[int, BlindAtomics] = {}
         self._skipped: frozenset[int] = frozenset()
         self._granule_shift = 0
         self._strong_shared: frozenset[int] | None = None
@@ -101,6 +106,8 @@ class GlobalHazards(Observer):
         self._orders = [HappensBefore(*size, before[0])]
         self._exchanged = np.zeros((batch.blocks, batch.threads // WARP), np.int64)
         self._unread = batch.program.fact(unread_answers)
+        if math.prod(batch.geometry.grid) > 1:
+            self._blind_atomics = batch.program.fact(blind_atomics)
         if self._strong_accesses:
             self._orders.append(HappensBefore(*size, before[1], of_reads=True))
         self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
@@ -219,6 +226,8 @@ class GlobalHazards(Observer):
                 self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
         if meeting is not None:
             self._met(site, meeting, now)
+        if site.index in self._blind_atomics or array.base in self._blind:
+            self._look_at_blind(array, site, lanes, address, lane, values, part, now)
 
     def _met(self, site: Site, meeting: StrongAccess, now: int) -> None:
         """Others learn from a strong store, and a strong load or an atomic has read."""
@@ -226,6 +235,33 @@ class GlobalHazards(Observer):
             self._meet(site, meeting, _scope(site.instruction))
         elif self._volatile_stores:
             self._last_reads.update(dict.fromkeys(zip(meeting.words, meeting.warps, strict=True), now))
+
+    def _look_at_blind(
+        self,
+        array: Allocation,
+        site: Site,
+        lanes: Lanes,
+        address: np.ndarray,
+        lane: np.ndarray,
+        values: tuple[Value, ...],
+        part: np.ndarray | None,
+        now: int,
+    ) -> None:
+        """As :meth:`_of_array`, of an array on which several blocks make atomics without a look at the old value."""
+        strong, flags, _ = self._facts(site)
+        cells, begin = self._cells(site), self._events.batch_start
+        stamps = self._stamps(address - array.origin, lane, now, flags, cells)
+        blind = self._blind.get(array.base)
+        if blind is None:
+            blind = self._blind[array.base] = BlindAtomics(self._all_cells(array), self._batch.threads)
+        if site.index in self._blind_atomics:
+            blind.record(stamps, begin)
+            return
+        if not strong:
+            access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
+            self._reports.race(access, blind.clashing(stamps, begin, self._orders[0].ordered), "wrote")
+        if strong or site.store:
+            blind.forget(stamps)
 
     def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
         """The stamps of the cells in the first ``nbytes`` of each lane."""

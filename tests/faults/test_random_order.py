@@ -13,7 +13,6 @@ from tests.sampled import sampled
 HIDDEN = (
     "fifth/grid_barrier_that_opens_once",
     "sixth/sequence_lock_of_plain_words",
-    "tenth/offsets_made_while_tokens_are_counted",
 )
 #: Warps of these pass a cluster's barrier one by one, or end while others wait at a barrier that is complete for them.
 SHOWN_BY_ORDER = (

@@ -30,7 +30,9 @@ ATOMIC, VOLATILE = "atomicAdd(flag, 0)", "*(volatile int*)flag"
 FLOATS = np.arange(64, dtype=np.float32)
 
 
-def kinds(source: str, name: str, arguments: tuple, compiled: Choice = "hot") -> set[tuple[str, int | None, int | None]]:
+def kinds(
+    source: str, name: str, arguments: tuple, compiled: Choice = "hot"
+) -> set[tuple[str, int | None, int | None]]:
     with compiling(compiled):
         found = Kernel(source, name).run(2, 64, arguments, check="collect", record=False).findings
     return {(finding.kind, finding.line, finding.other_line) for finding in found}

@@ -1,0 +1,59 @@
+"""Atomics of several blocks on one word, of which nobody looks at the old value: counts and sums in global memory.
+
+Of the writes of a word the search for races keeps the last one (:mod:`softlab.instruments.global_shadow`). That may be
+one of the block that reads a sum by a plain load, while other blocks have yet to add. So of such atomics one of another
+block is kept, too, until a thread stores to the word, or looks at it by a strong access: who sees the value may know
+from it that all others are done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from softlab.emulator.machine.definedness import reads_and_writes
+from softlab.emulator.ptx.linker import Image
+from softlab.instruments.global_shadow import TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
+
+
+def blind_atomics(image: Image) -> frozenset[int]:
+    """The indices of the atomics whose old value no instruction uses."""
+    used = Counter(name for instruction in image.instructions for name in reads_and_writes(instruction)[0])
+    return frozenset(
+        index
+        for index, instruction in enumerate(image.instructions)
+        if instruction.opcode in ("atom", "red") and not any(used[name] for name in reads_and_writes(instruction)[1])
+    )
+
+
+class BlindAtomics:
+    """The blind atomics on one array, of ``cells`` cells, in blocks of ``threads`` threads."""
+
+    def __init__(self, cells: int, threads: int) -> None:
+        self._last = np.zeros(cells, np.int64)
+        #: Of each cell one of another block than the last.
+        self._other = GlobalShadow(cells, threads)
+        self._threads = threads
+
+    def record(self, access: Stamps, batch: int) -> None:
+        """Record the atomics of one instruction. ``batch``: the time when the batch began."""
+        before = self._last[access.cell]
+        self._last[access.cell] = access.stamp
+        block = lane_of(self._last[access.cell]) // self._threads
+        for stamp in (before, access.stamp):
+            other = (stamp < batch << TIME_SHIFT) | (lane_of(stamp) // self._threads != block)
+            kept = access.where(other & (stamp != 0))
+            kept.stamp = stamp[other & (stamp != 0)]
+            self._other.write(kept)
+
+    def forget(self, access: Stamps) -> None:
+        """The cells are stored to, or looked at by a strong access."""
+        self._last[access.cell] = 0
+        none = access.where(np.ones(len(access.cell), bool))
+        none.stamp = np.zeros_like(access.stamp)
+        self._other.write(none)
+
+    def clashing(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
+        """Atomics of other blocks with nothing that orders them and a plain access."""
+        return self._other.clashing_writes(access, batch, ordered)

@@ -1,0 +1,87 @@
+"""Sums of several blocks in global memory that a block reads before all others have added to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.cuda.compile import compile_program
+from softlab.emulator.machine.native import Choice, compiling
+from softlab.emulator.ptx.linker import link
+from softlab.emulator.ptx.parser import parse
+from softlab.instruments.blind_atomics import blind_atomics
+from softlab.kernel import Kernel
+
+#: Each block adds, and the block READER reads the sum.
+SOURCE = """extern "C" __global__ void sums(const int* x, int* sum, int* count, int* y, int reader) {
+  int t = threadIdx.x, v = x[blockIdx.x * 64 + t], seen = 0;
+  if (v >= 0) ADD;
+  LOOK
+  __syncthreads();
+  if (blockIdx.x == reader && t < 4) y[t] = sum[t] + seen;
+}"""
+BLIND = "atomicAdd(&sum[t % 4], v)"
+TICKET = """
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (t == 0) last = atomicAdd(count, 1) == 2;
+  __syncthreads();
+  reader = last ? blockIdx.x : -1;
+"""
+
+
+def kinds(source: str, reader: int, compiled: Choice) -> set[tuple[str, int | None, int | None]]:
+    arguments = np.arange(192, dtype=np.int32), np.zeros(4, np.int32), np.zeros(1, np.int32), np.zeros(4, np.int32)
+    with compiling(compiled):
+        found = Kernel(source, "sums").run(3, 64, (*arguments, reader), check="collect", record=False).findings
+    return {(finding.kind, finding.line, finding.other_line) for finding in found}
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize("reader", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("add", "look", "race"),
+    [
+        (BLIND, "", True), (BLIND, "__threadfence();", True), (BLIND, TICKET, False),
+        ("atomicMax(&sum[t % 4], v)", "", True), ('asm volatile("red.global.or.b32 [%0], %1;" ::"l"(sum + t % 4), "r"(v) '
+                                                  ': "memory")', "", True),
+    ],
+)  # fmt: skip
+def test_each_block_that_reads_the_sum_too_early_is_reported(
+    add: str, look: str, race: bool, reader: int, compiled: Choice
+) -> None:
+    """The emulator's last atomic on a word is that of the last block, which comes after its own atomics."""
+    found = kinds(SOURCE.replace("ADD", add).replace("LOOK", look), reader, compiled)
+    if race:
+        (place,) = found
+        assert place[0] == "race"
+        assert place[2] == 3
+    else:
+        assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("add", "look"),
+    [
+        ("seen = atomicAdd(&sum[t % 4], v)", ""), (BLIND, "if (t < 4) seen = atomicOr(&sum[t], 0);"),
+        (BLIND, "if (t < 4) seen = *(volatile int*)(sum + t);"),
+    ],
+)  # fmt: skip
+def test_who_has_seen_the_value_may_know_that_all_have_added(add: str, look: str) -> None:
+    assert kinds(SOURCE.replace("ADD", add).replace("LOOK", look), 2, "hot") == set()
+
+
+@pytest.mark.parametrize(
+    ("code", "blind"),
+    [
+        ("atomicAdd(a, 1)", True), ("a[1] = atomicAdd(a, 1)", False), ("if (atomicExch(a, 3) > 2) a[1] = 2", False),
+        ("atomicExch(a, 3)", True), ("atomicCAS(a, 0, 4)", True), ("while (atomicCAS(a, 0, 1)) {}", False),
+    ],
+)  # fmt: skip
+def test_which_atomics_are_blind(code: str, blind: bool) -> None:
+    program = compile_program(f'extern "C" __global__ void k(int* a) {{ {code}; }}', "k", arch="sm_90")
+    image = link(parse(program.ptx), "k")
+    atomics = {index for index, one in enumerate(image.instructions) if one.opcode in ("atom", "red")}
+    assert len(atomics) == 1
+    assert blind_atomics(image) == (atomics if blind else set())
