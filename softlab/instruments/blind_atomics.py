@@ -13,8 +13,9 @@ from collections import Counter
 import numpy as np
 
 from softlab.emulator.machine.definedness import reads_and_writes
+from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.emulator.ptx.linker import Image
-from softlab.instruments.global_shadow import TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
+from softlab.instruments.global_shadow import LANE_MASK, TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
 
 
 def blind_atomics(image: Image) -> frozenset[int]:
@@ -27,17 +28,40 @@ def blind_atomics(image: Image) -> frozenset[int]:
     )
 
 
-class BlindAtomics:
-    """The blind atomics on one array, of ``cells`` cells, in blocks of ``threads`` threads."""
+def record(last: Int64s, other: Int64s, cells: Int64s, stamps: Int64s, count: int, begin: int, threads: int) -> int:
+    """Record the atomics of one instruction, as a loop: what :meth:`BlindAtomics.record` does in NumPy."""
+    for i in range(count):
+        before = last[cells[i]]
+        here = before >= begin << TIME_SHIFT and (before & LANE_MASK) // threads == (stamps[i] & LANE_MASK) // threads
+        if before and not here:
+            other[cells[i]] = before
+        last[cells[i]] = stamps[i]
+    return 1
 
-    def __init__(self, cells: int, threads: int) -> None:
+
+_RECORD = CompiledFunction(record)
+
+
+class BlindAtomics:
+    """The blind atomics on one array, of ``cells`` cells, in blocks of ``threads`` threads.
+
+    ``compiled``: the run compiles "none", "hot" or "all" blocks.
+    """
+
+    def __init__(self, cells: int, threads: int, compiled: str) -> None:
         self._last = np.zeros(cells, np.int64)
         #: Of each cell one of another block than the last.
         self._other = GlobalShadow(cells, threads)
         self._threads = threads
+        self._compiled = compiled
 
     def record(self, access: Stamps, batch: int) -> None:
         """Record the atomics of one instruction. ``batch``: the time when the batch began."""
+        if _RECORD.ready(self._compiled):
+            other, cells, stamps = self._other.tables()[0], *map(np.ascontiguousarray, (access.cell, access.stamp))
+            _RECORD.call(id(self._last), id(other), id(cells), id(stamps), len(cells), batch, self._threads)
+            self._other.has_recorded(store=True, other_read=False)
+            return
         before = self._last[access.cell]
         self._last[access.cell] = access.stamp
         block = lane_of(self._last[access.cell]) // self._threads

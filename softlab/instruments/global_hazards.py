@@ -253,7 +253,9 @@ class GlobalHazards(Observer):
         stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         blind = self._blind.get(array.base)
         if blind is None:
-            blind = self._blind[array.base] = BlindAtomics(self._all_cells(array), self._batch.threads)
+            blind = self._blind[array.base] = BlindAtomics(
+                self._all_cells(array), self._batch.threads, self._batch.compiled
+            )
         if site.index in self._blind_atomics:
             blind.record(stamps, begin)
             return
@@ -474,7 +476,7 @@ class GlobalHazards(Observer):
             first[1:] &= part[1:] == part[:-1]
         first[1:] = ~first[1:]
         words = list(zip(*(part[first].tolist() for part in word), strict=True))
-        return StrongAccess(words, lane[first], whole_warps=True)
+        return StrongAccess(words, lane[first], lane)
 
     def mbarrier(
         self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray

@@ -9,10 +9,10 @@ other warp did before this time happens before what the warp does now. Two threa
   volatile or relaxed store); another thread reads the word by a strong access. The reader needs no fence here: code in
   the wild often leaves it away.
 
-A fence of the scope of a block publishes only to the own block. What one lane acquires at a word of shared memory or
-at an mbarrier, its whole warp knows. What it acquires at a word of global memory, the other lanes know when they have
-synchronised or exchanged values with it. What one lane releases, its whole warp has released. So a little too much may
-be ordered, and nothing that is in order is taken for a race.
+A fence of the scope of a block publishes only to the own block. What one lane acquires, the other lanes of its warp
+know when they have synchronised or exchanged values with it, or have read such a word themselves. What one lane
+releases, its whole warp has released. So a little too much may be ordered, and nothing that is in order is taken for a
+race.
 
 Blocks of earlier batches of the launch ran before, but a GPU may run them at the same time. One more column holds the
 time up to which a warp knows all of them.
@@ -458,7 +458,7 @@ class HappensBefore:
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:
         """These lanes pass the barrier of their cluster."""
         clusters = lane // (self.threads * size)
-        self.read(StrongAccess([("cluster", number) for number in clusters.tolist()], lane, whole_warps=True))
+        self.read(StrongAccess([("cluster", number) for number in clusters.tolist()], lane))
 
 
 def _spaced(numbers: np.ndarray) -> np.ndarray | slice:

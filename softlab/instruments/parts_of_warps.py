@@ -1,4 +1,4 @@
-"""What some lanes of a warp have learnt at a word of global memory, and its other lanes have not.
+"""What some lanes of a warp have learnt at a word, and its other lanes have not.
 
 What a warp knows is kept for the warp as a whole (:mod:`softlab.instruments.happens_before`). Where only some of its
 lanes read a word that tells something, this remembers what the others knew before, until the lanes synchronise. A lane

@@ -14,13 +14,14 @@ from softlab.emulator.lanes import WARP
 class StrongAccess:
     """An instruction's lanes and the words that they access, (n,) each, in the order of the accesses.
 
-    A lane may access several words. Warps are those of the batch. ``whole_warps``: a lane stands for all of its warp.
+    A lane may access several words. Warps are those of the batch. ``every``: all lanes that take part, where ``lane``
+    has only one of those of a warp that access the same word.
     """
 
-    def __init__(self, words: Sequence[Hashable], lane: np.ndarray, *, whole_warps: bool = False) -> None:
+    def __init__(self, words: Sequence[Hashable], lane: np.ndarray, every: np.ndarray | None = None) -> None:
         self.words = words
         self.lane = lane
-        self._whole_warps = whole_warps
+        self._every = lane if every is None else every
 
     @cached_property
     def warps(self) -> list[int]:
@@ -30,9 +31,9 @@ class StrongAccess:
     @cached_property
     def lanes_of_warps(self) -> dict[int, int]:
         """The lanes of each warp that take part, one bit each."""
-        warps, where = np.unique(self.lane // WARP, return_inverse=True)
+        warps, where = np.unique(self._every // WARP, return_inverse=True)
         masks = np.zeros(len(warps), np.int64)
-        np.bitwise_or.at(masks, where, -1 % (1 << WARP) if self._whole_warps else 1 << self.lane % WARP)
+        np.bitwise_or.at(masks, where, 1 << self._every % WARP)
         return dict(zip(warps.tolist(), masks.tolist(), strict=True))
 
     @cached_property

@@ -9,7 +9,8 @@ from softlab.cuda.compile import compile_program
 from softlab.emulator.machine.native import Choice, compiling
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
-from softlab.instruments.blind_atomics import blind_atomics
+from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
+from softlab.instruments.global_shadow import STRONG, Stamps
 from softlab.kernel import Kernel
 
 #: Each block adds, and the block READER reads the sum.
@@ -21,6 +22,7 @@ SOURCE = """extern "C" __global__ void sums(const int* x, int* sum, int* count, 
   if (blockIdx.x == reader && t < 4) y[t] = sum[t] + seen;
 }"""
 BLIND = "atomicAdd(&sum[t % 4], v)"
+RED = 'asm volatile("red.global.or.b32 [%0], %1;" ::"l"(sum + t % 4), "r"(v) : "memory")'
 TICKET = """
   __shared__ bool last;
   __threadfence();
@@ -44,8 +46,7 @@ def kinds(source: str, reader: int, compiled: Choice) -> set[tuple[str, int | No
     ("add", "look", "race"),
     [
         (BLIND, "", True), (BLIND, "__threadfence();", True), (BLIND, TICKET, False),
-        ("atomicMax(&sum[t % 4], v)", "", True), ('asm volatile("red.global.or.b32 [%0], %1;" ::"l"(sum + t % 4), "r"(v) '
-                                                  ': "memory")', "", True),
+        ("atomicMax(&sum[t % 4], v)", "", True), (RED, "", True),
     ],
 )  # fmt: skip
 def test_each_block_that_reads_the_sum_too_early_is_reported(
@@ -85,3 +86,23 @@ def test_which_atomics_are_blind(code: str, blind: bool) -> None:
     atomics = {index for index, one in enumerate(image.instructions) if one.opcode in ("atom", "red")}
     assert len(atomics) == 1
     assert blind_atomics(image) == (atomics if blind else set())
+
+
+def test_compiled_code_keeps_the_same_atomics_as_numpy() -> None:
+    """Of each cell the latest atomic of another block than the last one, those of earlier batches among them."""
+    random, seen = np.random.default_rng(4), set()
+    ours, plain = BlindAtomics(12, 32, "all"), BlindAtomics(12, 32, "none")
+    for now in range(1, 60):
+        lane = np.sort(random.choice(128, 9, replace=False))
+        stamps = Stamps(random.integers(0, 12, 9), lane, now, STRONG)
+        for one in (ours, plain):
+            if now % 9 == 0:
+                one.forget(stamps)
+            else:
+                one.record(stamps, 20 * (now // 20))
+        every = Stamps(np.arange(12), np.zeros(12, np.int64), 60, 0)
+        found, expected = (one.clashing(every, 0, lambda time, *_: time < 0) for one in (ours, plain))
+        assert found.stamp.tolist() == expected.stamp.tolist()
+        assert found.position.tolist() == expected.position.tolist()
+        seen |= set(found.stamp.tolist())
+    assert len(seen) > 50

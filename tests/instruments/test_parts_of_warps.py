@@ -1,4 +1,4 @@
-"""One lane of a warp waits for a flag in global memory: the others know of it when they have met that lane."""
+"""One lane of a warp waits for a flag: the others know of it when they have met that lane."""
 
 from __future__ import annotations
 
@@ -75,6 +75,39 @@ def test_a_row_is_filled_again_by_lanes_that_have_not_waited(meet: str, race: bo
     }"""
     arguments = FLOATS.copy(), np.zeros(2, np.int32), 0 * FLOATS
     assert kinds(source.replace("MEET", meet), "again", arguments) == ({("race", 11, 4)} if race else set())
+
+
+@pytest.mark.parametrize("wait", ["while (*(volatile int*)&flag == 0) {}", "WAIT"])
+@pytest.mark.parametrize(("meet", "race"), [("", True), ("__syncwarp();", False)])
+def test_a_lane_waits_at_a_flag_or_an_mbarrier_in_shared_memory(wait: str, meet: str, race: bool) -> None:
+    """Global memory that warp 0 writes; of warp 1 one lane waits, or all."""
+    source = f"""#define AT(p) static_cast<unsigned>(__cvta_generic_to_shared(p))
+    #define WAIT asm volatile("{{ .reg .pred p; w: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra w; }}" \
+                              ::"r"(AT(&bar)) : "memory")
+    extern "C" __global__ void k(const float* x, float* row, float* y) {{
+      __shared__ int flag;
+      __shared__ unsigned long long bar;
+      int t = threadIdx.x;
+      if (t == 0) {{
+        flag = 0;
+        asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(AT(&bar)) : "memory");
+      }}
+      __syncthreads();
+      if (t < 32) {{
+        row[t] = x[t];
+        __threadfence();
+        __syncwarp();
+        if (t == 0) atomicExch(&flag, 1);
+        asm volatile("{{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }}" ::"r"(AT(&bar)) : "memory");
+      }} else {{
+        if (t == 40) {wait};
+        {meet}
+        y[t] = row[63 - t];
+      }}
+    }}"""
+    found = Kernel(source, "k").run(1, 64, (FLOATS, 0 * FLOATS, 0 * FLOATS), check="collect", record=False).findings
+    lines = {number for number, line in enumerate(source.splitlines(), 1) if "row[" in line}
+    assert [(f.kind, {f.line, f.other_line}) for f in found] == [("race", lines)] * race
 
 
 def test_what_lanes_know_until_all_have_learnt():
