@@ -73,6 +73,40 @@ def test_who_has_seen_the_value_may_know_that_all_have_added(add: str, look: str
     assert kinds(SOURCE.replace("ADD", add).replace("LOOK", look), 2, "hot") == set()
 
 
+RESET_BY_THE_LAST = """extern "C" __global__ void counts(const int* x, int* sum, unsigned* count, int* y) {
+  int v = __reduce_add_sync(~0u, x[blockIdx.x * 32 + threadIdx.x]);
+  if (threadIdx.x == 0) {
+    atomicAdd(sum, v);
+    __threadfence();
+    if (atomicAdd(count, 1) == gridDim.x - 1) {
+      *y = *sum;
+      *sum = *count = 0;
+    }
+  }
+}"""
+AWAITED = """extern "C" __global__ void counts(const int* x, int* sum, int* ready, int* y) {
+  int t = threadIdx.x, seen;
+  atomicAdd(sum, x[blockIdx.x * 32 + t]);
+  __syncthreads();
+  if (t == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(ready) : "memory");
+  if (blockIdx.x < gridDim.x - 1) return;
+  if (t == 0)
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(ready) : "memory"); while (seen < 3);
+  __syncthreads();
+  if (t == 5) *y = *sum;
+}"""
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize("source", [RESET_BY_THE_LAST, AWAITED])
+def test_a_sum_that_all_have_added_to_is_read_by_a_plain_load(source: str, compiled: Choice) -> None:
+    x, y = np.arange(96, dtype=np.int32), np.zeros(1, np.int32)
+    with compiling(compiled):
+        run = Kernel(source, "counts").run(3, 32, (x, 0 * y, 0 * y, y), check="collect", record=False)
+    assert run.findings == ()
+    assert y[0] == x.sum()
+
+
 @pytest.mark.parametrize(
     ("code", "blind"),
     [

@@ -24,7 +24,7 @@ class Listeners:
     meet: Callable[[int, Sequence[tuple[int, int | None, Lanes]]], Any] | None = None
     twice: Callable[[int, Block, Lanes], Any] | None = None
     exit: Callable[[Lanes], Any] | None = None
-    ahead: Callable[[int, Lanes, bool], Any] | None = None
+    ahead: Callable[[int, Lanes, Block | None], Any] | None = None
 
 
 class ScheduleHost(MaskHost, Protocol):
