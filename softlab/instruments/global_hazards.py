@@ -226,8 +226,7 @@ class GlobalHazards(Observer):
                 self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
         if meeting is not None:
             self._met(site, meeting, now)
-        if site.index in self._blind_atomics or array.base in self._blind:
-            self._look_at_blind(array, site, lanes, address, lane, values, part, now)
+        self._look_at_blind(array, site, lanes, address, lane, values, part, now)
 
     def _met(self, site: Site, meeting: StrongAccess, now: int) -> None:
         """Others learn from a strong store, and a strong load or an atomic has read."""
@@ -248,6 +247,8 @@ class GlobalHazards(Observer):
         now: int,
     ) -> None:
         """As :meth:`_of_array`, of an array on which several blocks make atomics without a look at the old value."""
+        if site.index not in self._blind_atomics and array.base not in self._blind:
+            return
         strong, flags, _ = self._facts(site)
         cells, begin = self._cells(site), self._events.batch_start
         stamps = self._stamps(address - array.origin, lane, now, flags, cells)
