@@ -92,7 +92,8 @@ class HappensBefore:
     """The order of the events of one batch. Times that a warp knows are exclusive: it knows what is earlier."""
 
     def __init__(self, blocks: int, threads: int, earlier: dict[Hashable, int], *, of_reads: bool = False) -> None:
-        """``earlier``: what words publish of earlier batches, as :meth:`published` of the batch before says it.
+        """``earlier``: what words publish of earlier batches, as :meth:`published` of the batch before says it, which
+        answers no more after that.
 
         ``of_reads``: the order of reads with later writes. A thread that stores by a strong access has read before
         what it stores, so that no fence is needed.
@@ -107,11 +108,8 @@ class HappensBefore:
         self._far: _Far | None = None
         self._parts = PartsOfWarps()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
-        self._told = ToldWords(blocks, self.warps, self.columns + 1)
-        for word, time in earlier.items():
-            vector = np.zeros(self.columns + 1, np.int64)
-            vector[-1] = time
-            self._told.tell_all(word, vector)
+        self._told = ToldWords(blocks, self.warps, self.columns + 1, earlier)
+        if earlier:
             self._tables()
 
     def published(self) -> dict[Hashable, int]:
@@ -314,7 +312,7 @@ class HappensBefore:
         for warp in warps.tolist():
             self._parts.learn(warp, access.lanes_of_warps[warp], near[warp], far[warp])
 
-    def _one_learns(self, words: Iterable[Hashable], warp: int, access: StrongAccess) -> None:
+    def _one_learns(self, words: Sequence[Hashable], warp: int, access: StrongAccess) -> None:
         """A warp of the batch learns what words tell it."""
         if not (vectors := self._told.learn_one(words, warp)):
             return

@@ -4,12 +4,15 @@ What a warp knows is a vector of times, as :mod:`softlab.instruments.happens_bef
 everybody, and one more per block to the warps of this block. Warps that poll a word read the same again and again. They
 have nothing to learn then, and that is quick to see. Words that one warp tells the same at one time count as one until
 they are told different things: many threads have words of their own.
+
+A word that an earlier batch told something tells everybody one time. It has no vector before the batch accesses it: a
+launch of many batches may have very many of them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -53,9 +56,9 @@ class _InTurn:
 
     __slots__ = ("_to_all", "_to_block", "count")
 
-    def __init__(self, nothing: np.ndarray, count: int) -> None:
+    def __init__(self, to_all: np.ndarray, count: int) -> None:
         self.count = count
-        self._to_all = _Vector(nothing)
+        self._to_all = _Vector(to_all)
         self._to_block: dict[int, _Vector] = {}
 
     def split(self, count: int) -> _InTurn:
@@ -169,28 +172,50 @@ class _Together:
 
 
 class ToldWords:
-    """The words of one batch. ``columns``: of a vector. Warps are those of the batch."""
+    """The words of one batch. Warps are those of the batch."""
 
-    def __init__(self, blocks: int, warps: int, columns: int) -> None:
+    def __init__(self, blocks: int, warps: int, columns: int, earlier: dict[Hashable, int]) -> None:
+        """``columns``: of a vector. ``earlier``: what words tell of earlier batches, a time in the last column.
+
+        The dictionary belongs to this object from now on.
+        """
         self._size = blocks, warps
+        #: Words that nobody of this batch has accessed yet.
+        self._earlier = earlier
         #: The vector of words that tell nothing to all. Nobody writes into it.
         self._nothing = np.zeros(columns, np.int64)
         self._words: dict[Hashable, _InTurn | _Together] = {}
 
-    def any_tells(self, words: Iterable[Hashable]) -> bool:
+    def any_tells(self, words: Sequence[Hashable]) -> bool:
         """Whether anybody has told one of the words anything."""
+        self._recall(words)
         return not self._words.keys().isdisjoint(words)
+
+    def _recall(self, words: Sequence[Hashable]) -> None:
+        """The batch accesses different words: those that earlier batches told something have vectors from now on."""
+        if not self._earlier or self._earlier.keys().isdisjoint(words):
+            return
+        alike: dict[int, list[Hashable]] = {}
+        for word in words:
+            if word in self._earlier:
+                alike.setdefault(self._earlier.pop(word), []).append(word)
+        for time, same in alike.items():
+            vector = self._nothing.copy()
+            vector[-1] = time
+            self._words.update(dict.fromkeys(same, _InTurn(vector, len(same))))
 
     def to_all(self, word: Hashable) -> np.ndarray | None:
         """What a word tells everybody, (columns,); None for a word that nobody has told anything."""
+        self._recall([word])
         told = self._words.get(word)
         return told.to_all if told is not None else None
 
     def published(self) -> dict[Hashable, int]:
-        """The latest time that each word of global memory tells everybody."""
+        """The latest time that each word of global memory tells everybody. The last question of a batch."""
         vectors = {word: told.to_all for word, told in self._words.items() if isinstance(word, int)}
         latest = {at: int(vector.max()) for at, vector in {id(one): one for one in vectors.values()}.items()}
-        return {word: latest[id(vector)] for word, vector in vectors.items() if latest[id(vector)] > 0}
+        self._earlier.update((word, time) for word, one in vectors.items() if (time := latest[id(one)]) > 0)
+        return self._earlier
 
     def overwrite(self, words: Sequence[Hashable]) -> None:
         """Different words are stored to: what they told everybody before is gone."""
@@ -199,6 +224,7 @@ class ToldWords:
 
     def _apart(self, words: Sequence[Hashable]) -> list[_InTurn | _Together]:
         """What different words tell, apart from all others; those that tell nothing are left out."""
+        self._recall(words)
         counts = Counter(map(self._words.get, words))
         found: list[_InTurn | _Together] = []
         for told, count in counts.items():
@@ -212,8 +238,9 @@ class ToldWords:
 
     # One warp and several words
 
-    def learn_one(self, words: Iterable[Hashable], warp: int) -> list[np.ndarray]:
-        """One warp reads words: the different vectors that are news for it."""
+    def learn_one(self, words: Sequence[Hashable], warp: int) -> list[np.ndarray]:
+        """One warp reads different words: the different vectors that are news for it."""
+        self._recall(words)
         row = warp // self._size[1]
         found: _Found = {}
         for told in set(map(self._words.get, words)):
@@ -226,6 +253,7 @@ class ToldWords:
 
         The vectors must not change any more.
         """
+        self._recall(words)
         if to_block.any() and (new := [word for word in words if word not in self._words]):
             self._words.update(dict.fromkeys(new, _InTurn(self._nothing, len(new))))
         row = warp // self._size[1]
@@ -252,6 +280,7 @@ class ToldWords:
 
     def _told(self, word: Hashable, vectors: np.ndarray | None = None) -> _Together | None:
         """What a word tells; None for one that tells nothing, nor does from now on, when it is told these vectors."""
+        self._recall([word])
         told = self._words.get(word)
         if isinstance(told, _InTurn):
             told.count -= 1
