@@ -92,8 +92,8 @@ class HappensBefore:
     """The order of the events of one batch. Times that a warp knows are exclusive: it knows what is earlier."""
 
     def __init__(self, blocks: int, threads: int, earlier: dict[Hashable, int], *, of_reads: bool = False) -> None:
-        """``earlier``: what words publish of earlier batches, as :meth:`published` of the batch before says it, which
-        answers no more after that.
+        """``earlier``: what words publish of earlier batches, as :meth:`published` of the batch before says it.
+        The dictionary belongs to this object from now on.
 
         ``of_reads``: the order of reads with later writes. A thread that stores by a strong access has read before
         what it stores, so that no fence is needed.
@@ -275,8 +275,7 @@ class HappensBefore:
         if self._far is None:
             return
         for warp, words in access.alone.items():
-            self._told.overwrite(words)
-            self._one_tells(words, warp, scope)
+            self._one_tells(words, warp, scope, overwrite=True)
         for word, warps in access.together.items():
             self._told.overwrite([word])
             self._told.tell(word, warps, *self._tells(warps, scope))
@@ -286,11 +285,11 @@ class HappensBefore:
         far, at = self._tables(), _spaced(warps)
         return None if scope == "cta" else far.fenced[at], far.fenced_in_block[at]
 
-    def _one_tells(self, words: Sequence[Hashable], warp: int, scope: str) -> None:
-        """A warp of the batch tells words what it knew at its last fences."""
+    def _one_tells(self, words: Sequence[Hashable], warp: int, scope: str, *, overwrite: bool = False) -> None:
+        """A warp of the batch tells words what it knew at its last fences; ``overwrite``: nothing else any more."""
         far = self._tables()
         to_all = None if scope == "cta" else far.fenced[warp].copy()
-        self._told.tell_one(words, warp, to_all, far.fenced_in_block[warp].copy())
+        self._told.tell_one(words, warp, to_all, far.fenced_in_block[warp].copy(), overwrite=overwrite)
 
     def read(self, access: StrongAccess) -> None:
         """Lanes read words by strong loads, and learn what these publish."""

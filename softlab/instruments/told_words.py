@@ -100,7 +100,8 @@ class _InTurn:
         told.news[list(self._to_all.known_by)] = False
         rows = np.array(list(self._to_block), int)
         told.lines(rows)
-        told.to_block[:] = [vector.times for vector in self._to_block.values()]
+        for line, vector in zip(told.to_block, self._to_block.values(), strict=True):
+            line[:] = vector.times
         told.news_of_block[rows] = True
         told.news_of_block.reshape(-1)[[warp for of in self._to_block.values() for warp in of.known_by]] = False
         return told
@@ -211,11 +212,10 @@ class ToldWords:
         return told.to_all if told is not None else None
 
     def published(self) -> dict[Hashable, int]:
-        """The latest time that each word of global memory tells everybody. The last question of a batch."""
+        """The latest time that each word of global memory tells everybody."""
         vectors = {word: told.to_all for word, told in self._words.items() if isinstance(word, int)}
         latest = {at: int(vector.max()) for at, vector in {id(one): one for one in vectors.values()}.items()}
-        self._earlier.update((word, time) for word, one in vectors.items() if (time := latest[id(one)]) > 0)
-        return self._earlier
+        return self._earlier | {word: time for word, one in vectors.items() if (time := latest[id(one)]) > 0}
 
     def overwrite(self, words: Sequence[Hashable]) -> None:
         """Different words are stored to: what they told everybody before is gone."""
@@ -225,7 +225,9 @@ class ToldWords:
     def _apart(self, words: Sequence[Hashable]) -> list[_InTurn | _Together]:
         """What different words tell, apart from all others; those that tell nothing are left out."""
         self._recall(words)
-        counts = Counter(map(self._words.get, words))
+        different = set(map(self._words.get, words))
+        alike = len(different) == 1  # as the words of a warp mostly are: no need to count each
+        counts = dict.fromkeys(different, len(words)) if alike else Counter(map(self._words.get, words))
         found: list[_InTurn | _Together] = []
         for told, count in counts.items():
             if isinstance(told, _InTurn) and count < told.count:
@@ -248,18 +250,29 @@ class ToldWords:
                 told.learn_one(row, warp, found)
         return list(found.values())
 
-    def tell_one(self, words: Sequence[Hashable], warp: int, to_all: np.ndarray | None, to_block: np.ndarray) -> None:
+    def tell_one(
+        self,
+        words: Sequence[Hashable],
+        warp: int,
+        to_all: np.ndarray | None,
+        to_block: np.ndarray,
+        *,
+        overwrite: bool = False,
+    ) -> None:
         """As :meth:`tell`, of one warp that tells different words the same: (columns,).
 
-        The vectors must not change any more.
+        The vectors must not change any more. ``overwrite``: as :meth:`overwrite` before it.
         """
         self._recall(words)
-        if to_block.any() and (new := [word for word in words if word not in self._words]):
+        if not all(map(self._words.__contains__, words)) and to_block.any():
+            new = [word for word in words if word not in self._words]
             self._words.update(dict.fromkeys(new, _InTurn(self._nothing, len(new))))
         row = warp // self._size[1]
         all_join = None if to_all is None else self._join(to_all)
         block_joins = self._join(to_block)
         for told in self._apart(words):
+            if overwrite:
+                told.overwrite(self._nothing)
             told.tell_one(row, all_join, block_joins)
 
     def _join(self, vector: np.ndarray) -> _Join:

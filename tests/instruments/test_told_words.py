@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterable
 
 import numpy as np
@@ -52,21 +53,26 @@ def _of_several(
 def _of_one(
     told: ToldWords, kind: str, words: list[int], warps: np.ndarray, to_all: np.ndarray | None, to_block: np.ndarray
 ) -> Learnt:
-    if kind == "store":
-        told.overwrite(words)
-    else:
+    if kind != "store":
         for vector in told.learn_one(words, int(warps[0])):
             yield warps, vector
     if kind != "read":
-        told.tell_one(words, int(warps[0]), None if to_all is None else to_all[0].copy(), to_block[0].copy())
+        vectors = None if to_all is None else to_all[0].copy(), to_block[0].copy()
+        told.tell_one(words, int(warps[0]), *vectors, overwrite=kind == "store")
 
 
 @pytest.mark.parametrize("in_turn", [0.3, 0.97])
 @pytest.mark.parametrize("seed", range(10))
 def test_all_learn_what_a_model_says(seed: int, in_turn: float) -> None:
-    """``in_turn``: how often one warp accesses several words, and not several warps one word."""
+    """``in_turn``: how often one warp accesses several words, and not several warps one word.
+
+    Earlier batches have told some of the words a time, which stands in the last column.
+    """
     random = np.random.default_rng(seed)
-    told, model = ToldWords(BLOCKS, WARPS, COLUMNS), Model()
+    earlier = {word: int(random.integers(1, 3)) for word in range(seed % (WORDS + 1))}
+    told, model = ToldWords(BLOCKS, WARPS, COLUMNS, dict(earlier)), Model()
+    model.to_all[list(earlier), -1] = list(earlier.values())
+    assert told.published() == earlier
     known = np.zeros_like(model.known)
     fenced = np.zeros((2, BLOCKS * WARPS, COLUMNS), np.int64)
     for now in range(1, 150):
@@ -90,7 +96,7 @@ def test_all_learn_what_a_model_says(seed: int, in_turn: float) -> None:
 
 def test_a_warp_that_polls_learns_once() -> None:
     """The next one is news again only where a word tells something that it did not tell before."""
-    told, both = ToldWords(BLOCKS, WARPS, COLUMNS), np.array([0, 2])
+    told, both = ToldWords(BLOCKS, WARPS, COLUMNS, {}), np.array([0, 2])
     told.tell_all("flag", np.arange(COLUMNS))
     assert [who.tolist() for who, _ in told.learn("flag", both)] == [[0, 2]]
     assert not list(told.learn("flag", both))
@@ -99,3 +105,20 @@ def test_a_warp_that_polls_learns_once() -> None:
     told.tell_all("flag", np.full(COLUMNS, 3))
     assert [who.tolist() for who, _ in told.learn("flag", both[:1])] == [[0]]
     assert [who.tolist() for who, _ in told.learn("flag", both)] == [[2]]
+
+
+def test_a_word_of_an_earlier_batch_has_no_vector_before_it_is_accessed() -> None:
+    """A launch of many batches has very many such words: what a batch costs must not grow with them."""
+    told = ToldWords(BLOCKS, WARPS, COLUMNS, dict.fromkeys(range(100_000), 5))
+    tracemalloc.start()
+    try:
+        assert told.any_tells([7, 8])
+        (vector,) = told.learn_one([7, 8], 0)
+        assert not told.learn_one([7, 8], 0)
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert vector.tolist() == [0] * (COLUMNS - 1) + [5]
+    assert taken < 100_000
+    told.overwrite([7])
+    assert told.published() == {word: 5 for word in range(100_000) if word != 7}
