@@ -110,7 +110,7 @@ extern "C" __global__ void phases(unsigned* y) {
 }
 """
 # Blocks that wait for each other in loops: for a lock, for their turn, for the block before, for all blocks.
-_SPINS = """
+SPINS = """
 extern "C" __global__ void lock(int* word, int* sum, unsigned* unused) {
   if (threadIdx.x != 0) return;
   while (atomicCAS(word, 0, 1) != 0) {}
@@ -217,7 +217,7 @@ def _atomics(title: str, cells: int) -> SpeedCase:
 
 def _spins(title: str, name: str) -> SpeedCase:
     """64 blocks that wait for each other, with arrays of zeros at each launch."""
-    kernel = Kernel(_SPINS, name)
+    kernel = Kernel(SPINS, name)
 
     def run(**how: Any) -> Run:
         arrays = np.zeros(64, np.int32), np.zeros(64 * 64, np.int32), np.zeros(1, np.uint32)
