@@ -137,7 +137,7 @@ def fitted(request: PlanRequest, shape: StripShape) -> StripShape | None:
         return None
     resident = min(
         device.registers_per_sm // (registers * shape.block_size),
-        device.smem_per_sm // (static_bytes(request, shape) + device.smem_reserved_per_block),
+        device.smem_per_sm // max(1, static_bytes(request, shape) + device.smem_reserved_per_block),
         device.max_threads_per_sm // shape.block_size,
     )
     return replace(shape, resident=resident) if resident else None

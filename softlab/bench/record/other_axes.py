@@ -46,7 +46,7 @@ TOLERANCE = {"float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
 
 
 @dataclass(frozen=True)
-class Cell:
+class StridedCell:
     """An array of (outer, cols, stride) elements, whose rows lie along the second axis."""
 
     op: str
@@ -66,10 +66,10 @@ class Cell:
         return (self.inputs + 1) * self.outer * self.cols * self.stride * element_type(self.dtype).itemsize
 
 
-def drawn(count: int, seed: int) -> list[Cell]:
+def drawn(count: int, seed: int) -> list[StridedCell]:
     """The cells, those of one type and number of inputs together."""
     numbers = random.Random(seed)
-    found: dict[Cell, None] = {}
+    found: dict[StridedCell, None] = {}
     while len(found) < count:
         dtype = numbers.choice(DTYPES)
         size = element_type(dtype).itemsize
@@ -79,7 +79,7 @@ def drawn(count: int, seed: int) -> list[Cell]:
         if numbers.random() < 0.5:
             stride -= stride % (16 // size)
         if stride > 1:
-            found.setdefault(Cell(numbers.choice(OPS), dtype, outer, cols, stride))
+            found.setdefault(StridedCell(numbers.choice(OPS), dtype, outer, cols, stride))
     return sorted(found, key=lambda cell: (DTYPES.index(cell.dtype), cell.inputs, cell.cols))
 
 
@@ -90,7 +90,7 @@ def best_copy(torch: Any) -> float:
     return 2 * INPUT_BYTES / spent * 1e6
 
 
-def timed(cells: Sequence[Cell], copy: float) -> list[dict[str, Any]]:
+def timed(cells: Sequence[StridedCell], copy: float) -> list[dict[str, Any]]:
     """A row for each cell and peer.
 
     Raises:
@@ -117,20 +117,20 @@ def _turn(peer: Any, arrays: Sequence[Any], turn: int) -> None:
     peer(arrays[turn % BUFFERS])
 
 
-def compiled(cells: Sequence[Cell]) -> None:
+def compiled(cells: Sequence[StridedCell]) -> None:
     """Compile what softlab launches, on all cores, into the disk cache."""
     # A forked process could not use a GPU that this one has used already.
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         list(pool.map(_compile, cells))
 
 
-def _compile(cell: Cell) -> str:
+def _compile(cell: StridedCell) -> str:
     rows = cell.outer * cell.stride
     plan = softlab.plan(rows, cell.cols, cell.dtype, op=cell.op, policy="fast", stride=cell.stride)
     return executors.program_of(plan).name
 
 
-def _inputs(torch: Any, cell: Cell) -> list[list[Any]]:
+def _inputs(torch: Any, cell: StridedCell) -> list[list[Any]]:
     """The inputs and the result of each turn."""
     dtype, shape = getattr(torch, cell.dtype), (cell.outer, cell.cols, cell.stride)
     turns = []
@@ -144,7 +144,7 @@ def _inputs(torch: Any, cell: Cell) -> list[list[Any]]:
     return turns
 
 
-def _softlab(cell: Cell) -> Any:
+def _softlab(cell: StridedCell) -> Any:
     operator = getattr(softlab, cell.op)
 
     def run(arrays: Sequence[Any]) -> Any:
@@ -153,14 +153,14 @@ def _softlab(cell: Cell) -> Any:
     return run
 
 
-def _torch(torch: Any, cell: Cell) -> Any:
+def _torch(torch: Any, cell: StridedCell) -> Any:
     if cell.inputs == 1:
         return lambda arrays: getattr(torch, cell.op)(arrays[0], 1)
     gradient = getattr(torch, f"_{cell.op}_data")
     return lambda arrays: gradient(arrays[0], arrays[1], 1, arrays[0].dtype)
 
 
-def _check(torch: Any, cell: Cell, got: Any, arrays: Sequence[Any]) -> None:
+def _check(torch: Any, cell: StridedCell, got: Any, arrays: Sequence[Any]) -> None:
     """Compare one matrix of the array, in float32."""
     matrix = [x[-1:].float() for x in arrays[:-1]]
     expected = _torch(torch, cell)([*matrix, None])
