@@ -15,7 +15,9 @@ _DIAGNOSTIC = re.compile(
 _COUNTED = re.compile(r"^(?:Remark: The warnings|\d+ (?:catastrophic )?errors? detected|Compilation terminated)")
 #: Errors that a message shows in full.
 _MOST_ERRORS = 8
-_KERNEL = re.compile(r"__global__[^;{]*?\b(?!__(?:launch_bounds|cluster_dims|maxnreg)__)(\w+)\s*\(")
+_GLOBAL = re.compile(r"\b__global__\b")
+#: A name that does not begin with two underscores, if there is one, and what follows it.
+_BRACKET = re.compile(r"(?:\b(?!__)(\w+)\s*)?([(){;])")
 
 #: What a line of the log means for a kernel that some other compiler or architecture takes -> what to do.
 _ADVICE = (
@@ -68,7 +70,22 @@ _ADVICE = (
 
 def kernels_of(source: str) -> list[str]:
     """The names of the ``__global__`` functions in a source, each once."""
-    return list(dict.fromkeys(_KERNEL.findall(source)))
+    names = (_declared(source, begin.end()) for begin in _GLOBAL.finditer(source))
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _declared(source: str, start: int) -> str:
+    """The function whose declaration goes on at ``start``: the last name before brackets. Macros have brackets, too."""
+    name, depth = "", 0
+    for bracket in _BRACKET.finditer(source, start):
+        if bracket[2] == "(":
+            name = bracket[1] or name if depth == 0 else name
+            depth += 1
+        elif bracket[2] == ")":
+            depth -= 1
+        elif depth == 0:
+            break
+    return name
 
 
 def no_kernel(name: str, file: str, source: str, log: str, compiler: str = "clang") -> CompileError:

@@ -44,7 +44,8 @@ class Plan:
     because the ring does not hold them.
 
     Where ``stride`` is not 1, neighbours of a row are ``stride`` elements apart, and the policy "fast" takes
-    "fast_strided" or, for the longest rows, "fast_strided_stream". The kernel takes the stride after the columns.
+    "fast_columns" (rows of a few elements), "fast_strided", "fast_shifted" (strides that no pack divides) or, for the
+    longest rows, "fast_strided_stream" or "fast_shifted_stream". The kernel takes the stride after the columns.
 
     The policy "invariant" takes "invariant_tile", "invariant_warp", "invariant_block", "invariant_cluster" and
     "invariant_stream": those kernels with sums that have the same bits in any order.

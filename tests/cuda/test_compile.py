@@ -16,7 +16,7 @@ import pytest
 
 from softlab.cuda import compile as compiler
 from softlab.cuda.compile import CUTLASS, Program, compile_program, included
-from softlab.cuda.logs import rejection
+from softlab.cuda.logs import kernels_of, rejection
 from softlab.errors import CompileError
 from softlab.kernel import Kernel
 
@@ -128,6 +128,16 @@ def test_one_compilation_serves_all_kernels_of_a_source(cache: Path, compilation
         assert (program.name, program.entry, program.registers) == (name, alone.entry, alone.registers)
         assert (program.ptx, program.cubin) == (alone.ptx, alone.cubin)
     assert made["first"].registers != made["second"].registers
+
+
+def test_the_kernels_of_a_source() -> None:
+    source = """
+    template<int n> __global__ void CLUSTER(n) __launch_bounds__(64, min(2, n)) first(float* x, int n);
+    __global__ void __maxnreg__(40) second(void (*f)(int), int n = (1 + 2) * 3) { third(f); }
+    extern "C" __global__ void fourth() {}
+    int __global__x(int);
+    """
+    assert kernels_of(source) == ["first", "second", "fourth"]
 
 
 def test_what_another_compilation_does_not_have_is_compiled(cache: Path, compilations: list[str]) -> None:
