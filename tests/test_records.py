@@ -33,6 +33,7 @@ STATES = {
     "softlab.instruments.early_arrivals._Passed",
     "softlab.instruments.happens_before._Far",
     "softlab.instruments.lone_accesses._Found",
+    "softlab.instruments.parts_of_warps._Part",
     "softlab.instruments.patterns._Repeated",
     "softlab.kernel.mangled_names._Reader",
     "softlab.sass.machine.Run",
