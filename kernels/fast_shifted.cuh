@@ -13,7 +13,7 @@
 //          are read: no sector is then written in two parts. Rows of 16-bit elements have more instructions per byte.
 // Traffic  Global memory: each element is written once. It is read once, or by two clusters at the edge of a strip.
 // Launch   block block_size; a grid of outer * ceil(stride / width) * cluster blocks, in clusters of `cluster`, with
-//          outer = rows / stride and width = shifted_width<T>(pack_size, lanes).
+//          outer = rows / stride and width = (lanes - 1 - packs_together<T>) * pack_size.
 // Limits   x and y begin at a multiple of a pack and do not overlap: a cluster reads what its neighbour writes. lanes is
 //          8 to 32, and a block has a multiple of pack_size warps. Less than 2^31 blocks. sm_90, or any architecture
 //          with cluster = 1.

@@ -34,8 +34,9 @@ REGISTERS_MORE = {COLUMNS: 8, STRIDED: 0, SHIFTED: 12}
 MOST_WORDS_ACROSS = 48
 #: Packs of a thread at most: the loops are unrolled.
 MOST_PACKS = 32
-#: With 128 registers an SM keeps 512 threads.
+#: 128 registers of a thread let an SM keep 512 threads.
 MOST_REGISTERS = 128
+#: Packs of each input that a thread takes of doubles, by inputs.
 DOUBLE_PACKS = {1: 8, 2: 4}
 #: Packs of each input that a thread takes at once where rows come in chunks, by (bytes of an element, inputs).
 CHUNK_PACKS = {(2, 1): 16, (4, 1): 16, (8, 1): 8, (2, 2): 8, (4, 2): 8, (8, 2): 4}
@@ -47,7 +48,8 @@ FEWEST_PACKS = 2
 #: launches of 184 arrays of 256 MiB on an H100 (kernels/FAST.md, "Other axes"). Per moved byte: one byte, the part of a
 #: sector that a narrow strip leaves unused, and that again if lines do not begin with a sector.
 BYTE, SECTOR, MISALIGNED = 0.85, 0.15, 0.33
-#: Per element of the registers, used or not, of a forward operator: instructions, by bytes of an element.
+#: Per element of the registers, used or not, of a forward operator: instructions, by bytes of an element. Doubles were
+#: not measured: they take the figure of floats.
 WORK = {2: 0.45, 4: 0.43, 8: 0.43}
 #: Per round of a block, in which the SM's other blocks move on: the wait for memory, and the exchange in clusters of 2
 #: and more blocks, 8 and more, and 16. Threads with whole rows exchange nothing.

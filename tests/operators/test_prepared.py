@@ -297,6 +297,10 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
         assert path("softmax", (x,), -1, other, None, None) is None
     for shifted in (1024 + 127, 1024 - 127):
         assert path("softmax", (x,), -1, Tensor(shifted), None, None) is None
+    monkeypatch.setattr(Ready, "in_place", False)
+    assert path("softmax", (x,), -1, x, None, None) is None, "the kernel reads what its neighbours write"
+    assert path("softmax", (x,), -1, out, None, None) is out
+    launched.pop()
     assert path("softmax", (Tensor(1024, gpu=1),), -1, None, None, None) is None, "not the current GPU"
     assert len(launched) == 5
     for current, own, others in itertools.product(range(3), repeat=3):
