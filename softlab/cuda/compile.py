@@ -22,6 +22,7 @@ from typing import Any
 
 from softlab.cuda import clang
 from softlab.cuda.cache import read_record, write_record
+from softlab.cuda.found_headers import found_headers
 from softlab.cuda.logs import assembler_report, kernels_of, rejection
 from softlab.cuda.precompiled import stored_headers, were_no_use
 from softlab.cuda.program import Program
@@ -255,7 +256,10 @@ def _kept(
 ) -> Program:
     """The kernel from the disk cache, or compiled and put there."""
     version = nvrtc_version()
-    shared = [arch, options, file, version, toolkit_identity(), *_headers_identity(source, headers)]
+    found = _found_in_folders(source, file, options, headers)
+    if found is None:
+        return _compile(source, name, arch, options, file, version, headers)
+    shared = [arch, options, file, version, toolkit_identity(), *_headers_identity(source, headers), *found]
     if (program := _cached(source, name, shared)) is None:
         program = _compile(source, name, arch, options, file, version, headers)
         _write_cache(_cache_entry(source, name, shared), program)
@@ -300,7 +304,10 @@ def _by_clang(
         with suppress(CompileError):
             return _shipped(source, name, arch, options, file, headers)
     version = clang.clang_version()
-    shared = [arch, options, file, "clang", version, clang.headers_digest(), *_headers_identity(source, headers)]
+    found = _found_in_folders(source, file, options, headers)
+    cache = cache and found is not None
+    identity = [*_headers_identity(source, headers), *(found or [])]
+    shared = [arch, options, file, "clang", version, clang.headers_digest(), *identity]
     program = _cached(source, name, shared) if cache else None
     if program is None:
         given: dict[str, Any] = {"arch": arch, "options": options, "file": file, "headers": headers}
@@ -344,6 +351,12 @@ def _cached(source: str, name: str, shared: Sequence[Any]) -> Program | None:
 def _headers_identity(source: str, headers: Mapping[str, str]) -> list[Any]:
     """What the source includes: softlab's headers and shims as digests, further headers as they are."""
     return [_digest(included("\n".join([source, *headers.values()]))), _shims_digest(), headers]
+
+
+def _found_in_folders(source: str, file: str, options: tuple[str, ...], headers: Mapping[str, str]) -> list[str] | None:
+    """What the source includes from the user's folders; None if that is not known, so that nothing may be cached."""
+    known = {*shim_headers(), *kernel_sources(), *headers}
+    return found_headers([source, *headers.values()], file, options, known)
 
 
 def _read_cache(path: Path) -> Program | None:

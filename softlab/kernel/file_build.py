@@ -17,6 +17,7 @@ from typing import Any
 from softlab.cuda.compile import CUTLASS, Program, compile_program
 from softlab.cuda.definitions import Definitions, definitions, unresolved
 from softlab.cuda.device_code import DeviceCode
+from softlab.cuda.found_headers import folders_of
 from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
@@ -44,12 +45,6 @@ _UNCLEAR = re.compile(r"__nv_name_map\S+ error: (?:\S+ is ambiguous|cannot deter
 _OVERLOAD = re.compile(r"^\(void \(\*\)\(.*\)\)")
 #: How often a source is compiled again with what the log of the last attempt asks for.
 _ATTEMPTS = 5
-
-
-def folders_of(options: Sequence[str]) -> tuple[Path, ...]:
-    """The folders of headers that the options name."""
-    found = [re.fullmatch(r"(?:-I|--include-path=)(.+)", option.strip()) for option in options]
-    return tuple(Path(one[1].strip()) for one in found if one)
 
 
 def macros_in(options: Sequence[str]) -> frozenset[str]:
