@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -310,6 +311,10 @@ def test_who_comes_to_an_element_that_is_not_there(declared, symbol, size, said)
     )
     none = KernelFault("shared-out-of-bounds", f"writes {symbol}, which has 0 bytes", site)
     assert fault_cause(none, source, LAUNCH) == "s has no element in this launch."
+    for unknown in ("line", "thread", "symbol"):
+        less = KernelFault("shared-out-of-bounds", str(fault), replace(site, **{unknown: None}))
+        assert fault_cause(less, source, LAUNCH) == "", unknown
+    assert fault_cause(KernelFault("shared-out-of-bounds", f"writes {symbol}", site), source, LAUNCH) == ""
 
 
 @pytest.mark.parametrize(

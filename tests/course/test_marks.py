@@ -190,6 +190,37 @@ def test_a_feedback_page_has_no_code_of_a_student(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["A_B-3.html", "a_b-2.html", "a_b.html", "student.html"]
 
 
+def test_pages_that_cannot_be_written(tmp_path, monkeypatch):
+    """The message says where, and why: the system's words, else the error's own."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Error, match=r"^--feedback .*/file cannot be written: (File exists|Not a directory)$"):
+        feedback.write_pages(tmp_path / "file", [])
+
+    def refuse(student):
+        raise OSError("no room")
+
+    monkeypatch.setattr(feedback, "page", refuse)
+    with pytest.raises(Error, match=r"cannot be written: no room$"):
+        feedback.write_pages(tmp_path, [marks.Student("a", ())])
+
+
+def test_the_whole_of_a_page():
+    """Name, points, and for each exercise its points and what softlab replied."""
+    made = [marks.Mark("07-a", "right", 1.0, 1.0, "Right."), marks.Mark("08-b", "wrong", 0.0, 2.5, "Right, it said."),
+            marks.Mark("09-c", "missing", 0.0, 1.0, ""), marks.Mark("10-d", "wrong", 0.0, 1.0, "No.")]  # fmt: skip
+    page = feedback.page(marks.Student("a & b", tuple(made)))
+    assert page.startswith('<!doctype html><html lang="en"><meta charset="utf-8"><title>a &amp; b</title><style>')
+    assert "<h1>a &amp; b</h1><p><b>1 of 5.5 points.</b></p>" in page
+    for head in ("<span>07-a</span><span>1 of 1</span>", "<span>08-b</span><span>0 of 2.5</span>"):
+        assert head in page
+    assert [page.count(words) for words in ("Right.", "it said", "not right where the cell", "Missing.", "No.")] == [
+        1, 0, 1, 1, 1
+    ]  # fmt: skip
+    assert "What went wrong" not in page
+    said = feedback.page(marks.Student("c", (), ("cell 2", "<3>")))
+    assert "<h2>What went wrong in the run</h2><ul><li>cell 2</li><li>&lt;3&gt;</li></ul>" in said
+
+
 def test_a_right_reply_to_a_wrong_mark_is_not_shown():
     (student,) = marks.students([submission("a.ipynb", "wrong", "wrong", "wrong", said="Right. (3 of 3)")], {})
     assert "not right where the cell runs by itself" in feedback.page(student)

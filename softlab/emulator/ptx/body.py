@@ -164,7 +164,6 @@ class Body:
     def _declare_labels(self) -> None:
         """Enter the labels of this pair of braces (not of inner ones) in its scope: a use may precede the label."""
         tokens, depth, at = self.tokens.tokens, 0, self.tokens.at
-        previous = ";"
         while tokens[at].kind != "end":
             text = tokens[at].text
             if text == "{":
@@ -173,14 +172,8 @@ class Body:
                 depth -= 1
                 if depth < 0:
                     return
-            elif (
-                depth == 0
-                and tokens[at].kind == "word"
-                and tokens[at + 1].text == ":"
-                and (previous != "?" and tokens[at + 1].end - tokens[at + 1].start == 1)
-            ):
+            elif depth == 0 and tokens[at].kind == "word" and tokens[at + 1].text == ":":
                 self.scope.names[text] = self._unique(text)
-            previous = text
             at += 1
 
     def _label(self) -> None:
