@@ -84,6 +84,7 @@ SLOW = (
     "tests/hardware/test_ninth_kernels.py",
     "tests/hardware/test_sanitize.py",
     "tests/hardware/test_tenth_kernels.py",
+    "tests/hardware/test_thirteenth_kernels.py",
     "tests/hardware/test_twelfth_kernels.py",
     "tests/instruments/test_global_hazards.py",
     "tests/instruments/test_hazards.py::test_an_atomic_of_another_thread",
