@@ -221,6 +221,12 @@ def _patches(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     return rng.integers(0, high, size)[(rng.random(size) < 0.01).cumsum()]
 
 
+def _shares(words: int) -> np.ndarray:
+    """How often words come, the most frequent one first, by the law of Zipf and Mandelbrot."""
+    found = 1 / (np.arange(words) + 2.7)
+    return found / found.sum()
+
+
 RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "moves": _moves,
     "runs": _runs,
@@ -248,7 +254,7 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "sparse bits": _sparse_bits,
     "patches": _patches,
     "words": lambda size, high, rng: np.bitwise_and.reduce(rng.integers(0, 1 << 64, (high, size), dtype="u8"), axis=0),
-    "few words": lambda size, high, rng: np.minimum(rng.zipf(1.3, size), high) - 1,
+    "few words": lambda size, high, rng: rng.choice(high, size, p=_shares(high)),
     "sorted rows": lambda size, high, rng: np.sort(rng.integers(0, 20_000, (size // high, high)), axis=1),
     "small": lambda size, high, rng: rng.normal(0, 1 / high, size),
     "limits": lambda size, high, rng: rng.uniform(-2.5, -0.5, size),
@@ -373,7 +379,7 @@ def _systems(case: Any) -> None:
     block, n, steps = 128, 10_007, 150
     case("fp64", "bent_light", up(n, block), block, unit(n, "f8"), zeros(n, "f8"), i(n), i(steps), ("f8", 1.0),
          ("f8", 0.02))  # fmt: skip
-    for width, height, shape in ((1_000, 700, (32, 8)), (2_048, 1_500, (64, 2))):
+    for width, height, shape in ((1_600, 1_200, (32, 8)), (2_048, 1_500, (64, 2))):
         case("alu", "magnets_by_bits", (up(width // 2, shape[0]), up(height, shape[1])), shape,
              numbers(width * height, 1 << 32, "u4"), i(width), i(height), i(0), u(2_000_000_000), u(900_000_000),
              u(5))  # fmt: skip
@@ -537,7 +543,7 @@ def _bands_and_echoes(case: Any) -> None:
 
 
 def _databases(case: Any) -> None:
-    for category, grid, n in (("cache", 132, 100_003), ("stream", 528, 900_001), ("stream", 264, 3_000_001)):
+    for category, grid, n in (("cache", 132, 200_003), ("stream", 528, 900_001), ("stream", 264, 3_000_001)):
         case(category, "count_by_bitmaps", grid, 256, numbers(4 * n, 1 << 32, "u4"), numbers(4 * n + 1, 1 << 32, "u4"),
              numbers(4 * n + 2, 1 << 32, "u4"), zeros(1, "i4"), i(n))  # fmt: skip
     grid, block, n = 132, 256, 200_003
@@ -568,7 +574,7 @@ def _spaces(case: Any) -> None:
     for block, side in ((128, 60), (256, 110)):
         n = (side - 1) ** 3
         case("atomics", "surface_cells", up(n, block), block, Composed("bubbles", "f4", side**3, side),
-             Composed("cases", "u1", 256), zeros(1 << 16, "u4"), zeros(2, "u4"), i(side), u((1 << 16) - 1),
+             Composed("cases", "u1", 256), zeros(1 << 20, "u4"), zeros(2, "u4"), i(side), u((1 << 20) - 1),
              f(0.1))  # fmt: skip
 
 
