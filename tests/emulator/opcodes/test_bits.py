@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+from softlab.emulator.opcodes.bits import permute_bytes
 from softlab.errors import UnsupportedInstruction
 from tests.emulator.opcodes.cases import as_type, bits, evaluate, lower, sampled
 
@@ -209,3 +211,15 @@ def test_prmt_modes(mode: str) -> None:
     check(f"prmt.b32.{mode} d, a, b, c", oracle)
     for constant in range(4):
         check(f"prmt.b32.{mode} d, a, b, {constant}", lambda a, b, _, constant=constant: oracle(a, b, constant))
+
+
+def test_every_choice_of_bytes() -> None:
+    """Neighbouring bytes move together; which ones do is seen for all 4096 choices, and for signs among them."""
+    words = 0x83828180, 0x47462524
+    a, b = (np.array([word, ~word & 0xFFFFFFFF], np.uint32) for word in words)
+    both = [[*a.tobytes()[4 * k : 4 * k + 4], *b.tobytes()[4 * k : 4 * k + 4]] for k in range(2)]
+    signs = [(8, 1, 2, 3), (0, 9, 2, 3), (0, 1, 15, 3), (12, 1, 2, 11), (15, 14, 13, 12), (0, 8, 1, 2), (3, 4, 12, 5)]
+    for selectors in (*itertools.product(range(8), repeat=4), *signs):
+        chosen = [[0xFF * (own[k & 7] >> 7) if k & 8 else own[k] for k in selectors] for own in both]
+        found = permute_bytes(selectors)(a, b)
+        assert found.tolist() == [int.from_bytes(one, "little") for one in chosen], selectors
