@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab.course import behaviour, differences, exponentials, places, probes, relations
+from softlab.course import behaviour, causes, diagnosis, differences, exponentials, places, probes, relations
 from softlab.course.functions import Call
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.places import Visits
 from softlab.course.probes import Seen
+from softlab.errors import FaultSite, KernelFault
 
 RECORD = Path(__file__).parents[1] / "data" / "sentences.json"
 #: Sentences that share a digest.
@@ -185,6 +186,10 @@ def moved() -> Iterator[tuple[str, str]]:
                          behaviour._times_too_much):  # fmt: skip
                 yield f"moved, {look.__name__}", look(seen)
             indices = np.flatnonzero(seen.wrong)
+            for threads in (8, 32):
+                yield "pattern", diagnosis.pattern(seen.got, wanted, threads)
+            scaled = diagnosis.pattern(wanted * (number % 5 - 1), wanted, 8)
+            yield "pattern of all", f"{scaled} {diagnosis.pattern(wanted + number - 50, wanted, 8)}"
             yield "elements", probes.elements("y", indices, size)
             yield "listed", probes.listed("y", wanted, indices.tolist())
             yield "places_to_change", str(probes.places_to_change(x, seen.wrong))
@@ -313,12 +318,56 @@ def calls() -> Iterator[tuple[str, str]]:
             yield "difference of rows", differences.difference(("x", "n"), of, given, 1e-6)
 
 
+#: Kernels with two accesses and what may stand around and between them.
+BODIES = (
+    "s[i] = x[i];\n  {0}\n  y[i] = s[63 - i];",
+    "for (int k = 0; k < n; ++k) {{\n    s[i] = x[k];\n    {0}\n    y[i] += s[(i + k) % 64];\n  }}",
+    "for (int k = 0; k < n; ++k) {{\n    y[i] += s[(i + k) % 64];\n    s[i] = x[k];\n    {0}\n  }}",
+    "if (i < 32) {{\n    s[i] = x[i];\n    {0}\n  }}\n  y[i] = s[i ^ 1];",
+    "if (i > n)\n    return;\n  s[i] = x[i];\n  {0}\n  y[i] = s[n - i];",
+    "while (n > 0) {{\n    s[i] += s[i + n];\n    {0}\n    n /= 2;\n  }}",
+    "if (i == 0) s[0] = x[0];\n  {0}\n  atomicAdd(&s[i % 2], x[i]);\n  s[1]++;",
+    "float* other = cluster.map_shared_rank(s, 1);\n  other[i] = x[i];\n  {0}\n  y[i] = s[i];",
+)
+BETWEEN = ("", "__syncthreads();", "__syncwarp();", "__threadfence_block();", "if (i < n) __syncthreads();",
+           "v = __shfl_down_sync(~0u, i, 1);", "cluster.sync();")  # fmt: skip
+MESSAGES = ("a thread writes s[3], which another one reads", "two threads write s[3] in the same instruction",
+            "a thread writes s[3] of shared memory", "a thread reads x[100], which has 64 bytes",
+            "the mask does not name it")  # fmt: skip
+KINDS = ("race", "race", "race", "barrier-divergence", "inactive-lane", "uninitialized-shared", "shared-out-of-bounds",
+         "global-out-of-bounds")  # fmt: skip
+
+
+def faults() -> Iterator[tuple[str, str]]:
+    """Faults on any lines of kernels."""
+    random = Random(6)
+    launch = LaunchCase(4, 64, {"x": np.zeros(100, np.float32), "y": np.zeros(100, np.float32), "n": 5}, {})
+    for number, (body, between) in enumerate(product(BODIES, BETWEEN)):
+        head = f"__global__ void k(const float* x, {'volatile ' * (number % 2)}float* y, int n) {{"
+        source = f"{head}\n  __shared__ float s[{('64', '2][32')[number % 3 == 0]}];\n  int i = threadIdx.x, v;\n  "
+        source += body.format(between) + "\n}"
+        count = source.count("\n")
+        yield "barrier_conditions", str(causes.barrier_conditions(source))
+        yield "only_buffers", str(causes.only_buffers(source))
+        yield "with_barrier_at_the_end", causes.with_barrier_at_the_end(source, "k")
+        for turn in range(14):
+            thread, other = (int(64 * random.random()) for _ in range(2))
+            line, second = (4 + int((count - 3) * random.random()) for _ in range(2))
+            blocks = ((1, 0, 0), ((1, 0, 0), (2, 0, 0))[turn % 5 == 0])
+            site = FaultSite(line=line, other_line=second, thread=(thread, 0, 0), other_thread=(other, 0, 0),
+                             block=blocks[0], other_block=blocks[1], symbol=("s[3]", "s[1][3]", "y[70]")[turn % 3],
+                             address=(12, 4 * thread, 4 * (64 + thread), 8 * (64 + thread))[turn % 4],
+                             argument=turn % 2)  # fmt: skip
+            fault = KernelFault(KINDS[turn % len(KINDS)], MESSAGES[(turn + number) % len(MESSAGES)], site)
+            yield "fault_cause", causes.fault_cause(fault, source, launch)
+
+
 def said() -> Iterator[tuple[str, str]]:
     """All sentences. What only a run with accesses tells is left out."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("read", "stored", "stands_still"):
             patch.setattr(behaviour, name, lambda *given: "")
-        for make in (kernels, moved, rows, lines, calls):
+        for make in (kernels, moved, rows, lines, calls, faults):
             yield from make()
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import json
 
 # Each module with hints, so that a change of one is seen to be asked here.
-from softlab.course import behaviour, differences, exponentials, places, probes, relations  # noqa: F401
+from softlab.course import (  # noqa: F401
+    behaviour,
+    causes,
+    diagnosis,
+    differences,
+    exponentials,
+    places,
+    probes,
+    relations,
+)
 from tests.course.sentences import RECORD, digests
 
 
