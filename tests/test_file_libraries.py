@@ -425,3 +425,95 @@ def test_complex_numbers_of_thrust_by_another_header(tmp_path: Path) -> None:
     )
     softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
     assert y.tolist() == [-3, 4]
+
+
+OF_THRUST = """\
+#include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/sort.h>
+struct Larger { __device__ bool operator()(int a, int b) const { return a > b; } };
+struct Odd { __device__ bool operator()(int a) const { return a % 2; } };
+__global__ void sorts(int* keys, int* values, int* others, int n) {
+  thrust::sort(thrust::seq, others, others + n, Larger());
+  thrust::stable_sort_by_key(thrust::device, keys, keys + n, values);
+  thrust::swap(others[0], others[1]);
+}
+__global__ void loops(const int* x, int n, int* y) {
+  y[0] = thrust::reduce(thrust::seq, x, x + n);
+  y[1] = thrust::reduce(x, x + n, 1, [](int a, int b) { return a * b % 1009; });
+  y[2] = thrust::count_if(thrust::seq, x, x + n, Odd());
+  y[3] = thrust::max_element(thrust::seq, x, x + n) - x;
+  y[4] = thrust::min_element(x, x + n) - x;
+  thrust::inclusive_scan(thrust::seq, x, x + n, y + 10);
+  thrust::exclusive_scan(x, x + n, y + 20);
+  thrust::transform(thrust::seq, x, x + n, y + 10, y + 30, [](int a, int b) { return a - b; });
+  thrust::sequence(thrust::seq, y + 40, y + 43, 5, 2);
+  y[5] = thrust::lower_bound(thrust::seq, y + 40, y + 43, 8) - y;
+  y[6] = thrust::remove_if(thrust::seq, y + 20, y + 20 + n, Odd()) - y;
+  thrust::counting_iterator<int> from(3);
+  thrust::copy(thrust::seq, from, from + 2, y + 43);
+  thrust::fill(thrust::seq, y + 7, y + 9, -1);
+  y[9] = thrust::find(thrust::seq, x, x + n, x[2]) - x;
+}
+"""
+
+
+def test_algorithms_of_thrust_in_a_kernel(tmp_path: Path) -> None:
+    path = tmp_path / "algorithms.cu"
+    path.write_text(OF_THRUST)
+    draw = np.random.default_rng(5)
+    keys, others = draw.integers(0, 6, 40).astype(np.int32), draw.integers(0, 90, 40).astype(np.int32)
+    values, order = np.arange(40, dtype=np.int32), np.argsort(keys, kind="stable")
+    before, downward = keys.copy(), np.sort(others)[::-1].copy()
+    softlab.Kernel.from_file(path, "sorts").run(1, 1, (keys, values, others, 40), record=False)
+    downward[[0, 1]] = downward[[1, 0]]
+    np.testing.assert_array_equal(keys, before[order])
+    np.testing.assert_array_equal(values, order)
+    np.testing.assert_array_equal(others, downward)
+    x, y = np.array([4, 7, 1, 9, 6], np.int32), np.zeros(50, np.int32)
+    softlab.Kernel.from_file(path, "loops").run(1, 1, (x, 5, y), record=False)
+    assert y[:10].tolist() == [27, 4 * 7 * 9 * 6 % 1009, 3, 3, 2, 42, 23, -1, -1, 2]
+    assert y[10:15].tolist() == [4, 11, 12, 21, 27]
+    assert y[20:23].tolist() == [0, 4, 12]
+    assert y[30:35].tolist() == [0, -4, -11, -12, -21]
+    assert y[40:45].tolist() == [5, 7, 9, 3, 4]
+
+
+def test_views_and_results_of_cpp23(tmp_path: Path) -> None:
+    path = tmp_path / "views.cu"
+    path.write_text(
+        "#include <expected>\n#include <mdspan>\n#include <span>\n"
+        "__device__ std::expected<int, float> part(int x) {\n"
+        "  if (x % 2) return std::unexpected(0.5f);\n  return x / 2;\n}\n"
+        "__global__ void k(int* x, float* y) {\n"
+        "  std::mdspan<int, std::extents<int, 2, 4>> table(x);\n"
+        "  auto found = part(table(1, threadIdx.x));\n"
+        "  y[threadIdx.x] = found ? float(*found) : found.error();\n}\n"
+    )
+    x, y = np.arange(8, dtype=np.int32), np.zeros(4, np.float32)
+    softlab.Kernel.from_file(path).run(1, 4, (x, y), record=False)
+    assert y.tolist() == [2, 0.5, 3, 0.5]
+
+
+@pytest.mark.parametrize("name", ["../third/cub/cub.cuh", "cub/block/block_reduce.cuh"])
+def test_a_copy_of_cub_in_the_program(tmp_path: Path, name: str) -> None:
+    (tmp_path / ".git").mkdir()
+    folder = tmp_path / "third" / "cub"
+    (folder / "block").mkdir(parents=True)
+    (folder / "cub.cuh").write_text('#pragma once\n#include "block/block_reduce.cuh"\n')
+    (folder / "block" / "block_reduce.cuh").write_text(
+        "#pragma once\nnamespace cub { template <typename T, int n> struct BlockReduce { __device__ int of_old() "
+        "{ return __old_intrinsic(); } }; }\n"
+    )
+    path = tmp_path / "src" / "k.cu"
+    path.parent.mkdir()
+    path.write_text(
+        f'#include "{name}"\n__global__ void k(float* x) {{\n  using Sum = cub::BlockReduce<float, 64>;\n'
+        "  __shared__ typename Sum::TempStorage storage;\n  float sum = Sum(storage).Sum(x[threadIdx.x]);\n"
+        "  if (threadIdx.x == 0) x[0] = sum;\n}\n"
+    )
+    x = np.ones(64, np.float32)
+    run = softlab.Kernel.from_file(path).run(1, 64, (x,), record=False)
+    assert x[0] == 64
+    assert any("is a copy of CUB" in remark for remark in run.remarks)

@@ -223,3 +223,49 @@ def test_a_header_with_other_capitals(tmp_path: Path) -> None:
     (tmp_path / "parts" / "SHAPETYPES.h").write_text("#define SIDES 7\n")
     with pytest.raises(softlab.CompileError, match="are left out: Parts/ShapeTypes"):
         softlab.Kernel.from_file(path)
+
+
+BOTH = """\
+__device__ int* called;
+__device__ int once(int x) { atomicAdd(called, 1); return x; }
+__global__ void both(const int* x, int* y, int* calls) {
+  called = calls;  // a ?: b
+  y[0] = x[0] ?: x[1] ?: 7;
+  y[1] = once(x[1])
+      ?: once(0) ?:
+      once(9);
+  y[2] = x[0] == 0 ? x[2] ?: 4 : 5;
+  y[3] = max(x[0] ?: 3, x[1] ?: 8);
+  if (once(x[2]) ?: 0) y[4] = __LINE__;
+}
+"""
+
+
+def test_a_choice_that_names_its_condition_once(tmp_path: Path) -> None:
+    path = tmp_path / "both.cu"
+    path.write_text(BOTH)
+    x, y, calls = np.array([0, 0, 6], np.int32), np.zeros(5, np.int32), np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x, y, calls), record=False)
+    assert y.tolist() == [7, 9, 6, 8, 11]
+    assert calls[0] == 4
+
+
+ROWS = """\
+struct Row { int count; float values[]; };
+struct Old { int count; float values[0]; /* as many as count says */ };
+__global__ void sums(const Row* row, const Old* old, float* y) {
+  extern __shared__ float shared[];
+  for (int i = 0; i < row->count; ++i) y[0] += row->values[i] * old->values[i];
+}
+"""
+
+
+def test_arrays_of_no_length_at_the_end_of_a_struct(tmp_path: Path) -> None:
+    path = tmp_path / "rows.cu"
+    path.write_text(ROWS)
+    row = np.zeros(5, np.float32)
+    row[:1].view(np.int32)[0], row[1:] = 4, [1, 2, 3, 4]
+    y = np.zeros(1, np.float32)
+    run = softlab.Kernel.from_file(path).run(1, 1, (row, row.copy(), y), record=False)
+    assert y[0] == 30
+    assert any("has one element here" in remark for remark in run.remarks)

@@ -65,6 +65,9 @@ _CONDITIONAL = re.compile(
 _VIRTUAL = b"__host__ __device__ virtual void softlab_virtual() {}"
 #: Attributes of functions that the compiler calls for constants: nvcc takes such calls on the device, too.
 _BOTH_SIDES = b"__host__ __device__ "
+#: A header of CUB, in a folder of its own or of a program's copy.
+_CUB = re.compile(r"(?:.*/)?(cub/.+)")
+_NAMES_CUB = re.compile(r"\bnamespace\s+cub\b|\bCUB_(?:NAMESPACE_BEGIN|NS_PREFIX)\b|#\s*include\s+\"(?:block|warp)/")
 _NAMESPACE = re.compile(rb"\bnamespace\s+([\w:]+)\s*(?:=|\{)")
 #: Of these namespaces, ``using namespace`` stays.
 _DEVICE_NAMESPACES = re.compile(r"cooperative_groups|nvcuda|cuda\b|cub\b|cute\b|cutlass\b|wmma|experimental|glm\b")
@@ -347,6 +350,10 @@ def _gather(
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
         fixed = compilers and include.written.startswith("<") and wanted not in COPIED
         header = Located(None) if fixed else file.places.located(file.path, wanted)
+        if of_cub := _of_cub(header.path, wanted, known):
+            file.remarks.append(f'"{wanted}" is a copy of CUB: the CUB that is installed is taken')
+            file.renamed.append((include.name_span, of_cub))
+            continue
         if header.remark and (header.path or not compilers):
             file.remarks.append(header.remark)
         if local := header.path:
@@ -366,6 +373,15 @@ def _gather(
             if wanted not in missing:
                 missing.append(wanted)
     _gather_inner(file, files)
+
+
+def _of_cub(path: Path | None, wanted: str, known: Callable[[str], bool]) -> str:
+    """The installed header of CUB in place of a program's copy of it, "" for any other header. NVRTC cannot compile
+    copies of old versions."""
+    found = _CUB.fullmatch(wanted) if path is not None else None
+    if path is None or found is None or _HOST_HEADERS.match(found[1]) or not known(found[1]):
+        return ""
+    return found[1] if _NAMES_CUB.search(decode(path.read_bytes())) else ""
 
 
 def _wanted(file: File, include: Inclusion) -> str:

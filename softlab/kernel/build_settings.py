@@ -28,7 +28,7 @@ from softlab.cuda.shims import (
     shim_headers,
 )
 from softlab.cuda.shims.host_types import HOST_TYPES
-from softlab.kernel.gnu_forms import ASKED, MACROS, conditionals, names_macros
+from softlab.kernel.gnu_forms import ASKED, MACROS, NO_LENGTH, conditionals, names_macros
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
@@ -67,8 +67,19 @@ _TORCH_FOLDERS = ("torch", "ATen", "c10", "THC")
 _GLM = re.compile(r"\bglm\b")
 _DIRECTX = re.compile(r"\bDirectX\s*::")
 _OPENCV, _OPENCV_FOLDERS = re.compile(r"\bPtrStep"), ("opencv", "opencv2")
-_THRUST = re.compile(r"\bthrust::(?:(?:host|device|universal)_vector|device_ptr|(?:raw|device)_pointer_cast)\b")
-#: What of Thrust's headers NVRTC can compile, and what device code names of them.
+#: Headers of softlab's own in place of Thrust's, and what device code names of them.
+_OWN_OF_THRUST = {
+    "thrust_types.h": re.compile(
+        r"\bthrust::(?:(?:host|device|universal)_vector|device_ptr|(?:raw|device)_pointer_cast)\b"
+    ),
+    "thrust_algorithms.h": re.compile(
+        r"\bthrust::(?:(?:all|any|none)_of|binary_search|copy(?:_if|_n)?|count(?:_if)?|distance|equal"
+        r"|(?:in|ex)clusive_scan|fill(?:_n)?|find(?:_if)?|for_each(?:_n)?|inner_product|(?:lower|upper)_bound"
+        r"|(?:min|max)_element|(?:transform_)?reduce|remove_if|reverse|sequence|(?:stable_)?sort(?:_by_key)?|swap"
+        r"|transform|unique)\s*\("
+    ),
+}
+#: Headers of Thrust and libcu++ that NVRTC can compile, and what device code names of them.
 _THRUST_HEADERS = {
     "thrust/functional.h": re.compile(
         r"\bthrust::(?:plus|minus|multiplies|divides|modulus|negate|square|maximum|minimum|identity|project1st|project2nd"
@@ -77,12 +88,18 @@ _THRUST_HEADERS = {
     "thrust/random.h": re.compile(
         r"\bthrust::(?:random::)?(?:\w+_engine\w*|minstd_rand0?|ranlux\w+|taus88|(?:uniform|normal)_\w+distribution)\b"
     ),
+    "thrust/iterator/counting_iterator.h": re.compile(r"\bthrust::(?:make_)?counting_iterator\b"),
+    "cuda/std/expected": re.compile(r"\bstd::(?:expected|unexpected|unexpect)\b"),
+    "cuda/std/mdspan": re.compile(r"\bstd::(?:mdspan|d?extents|layout_(?:left|right|stride))\b"),
 }
 #: What Thrust's complex numbers include for the host: operators of its streams.
 _COMPLEX, _OF_STREAMS = "thrust/complex.h", {"thrust/detail/complex/stream.h": ""}
-_CONTAINERS, _RANDOM = "thrust_types.h", "thrust/random.h"
+_RANDOM = "thrust/random.h"
 _NO_INTRINSICS = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
 _NO_MACROS = "#if finds no macro of g++ or Linux in this program, such as __GNUC__: with them it does not compile here"
+_LENGTHS_ADDED = (
+    "an array of no length at the end of a struct has one element here: sizeof of that struct may be larger"
+)
 _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
@@ -137,11 +154,13 @@ class Settings:
     ``orderings``: with what C++20's three-way comparison gives.
     ``gcc``: conditionals see macros of g++ on Linux, as with nvcc. ``not_gcc``: they do not, as a compilation failed.
     ``gnu``: with forms of GNU C++ and of nvcc's lambdas.
+    ``lengths``: an array of no length at the end of a struct has one element.
     ``narrowing``: lists in braces may make numbers narrower.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
     of these libraries.
     ``cutlass``: with the numbers that CUTLASS's headers name themselves.
-    ``thrust``: with these headers of Thrust, or of softlab for it. ``complex``: with Thrust's complex numbers.
+    ``thrust``: with these headers of Thrust, of softlab for it, or of libcu++. ``complex``: with Thrust's complex
+    numbers.
     ``eighths``: with the types of 8 bits. ``constants``: with CUDA's mathematical ones. ``int128``: with integers of
     128 bits. ``defined``: macros of the command that builds the program, "NAME=value". ``host_types``: names of
     :data:`softlab.cuda.shims.host_types.HOST_TYPES` that are declared.
@@ -164,6 +183,7 @@ class Settings:
     gcc: bool = False
     not_gcc: bool = False
     gnu: bool = False
+    lengths: bool = False
     narrowing: bool = False
     launches: bool = False
     torch: bool = False
@@ -187,7 +207,8 @@ class Settings:
         own = _names_of_std()
         names = {name for text in texts for name in _OF_STD.findall(text)}
         nvcc = "__NVCC__" in asked or any(_NVCC.search(text) for text in texts)
-        thrust = [name for name, used in _THRUST_HEADERS.items() if any(used.search(text) for text in texts)]
+        listed = {**_OWN_OF_THRUST, **_THRUST_HEADERS}
+        thrust = [name for name, used in listed.items() if any(used.search(text) for text in texts)]
         return cls(
             whole=not names <= own or _RANDOM in thrust,
             # Thrust's generators have functions without attributes.
@@ -212,7 +233,7 @@ class Settings:
             directx="DirectXMath.h" in missing and any(_DIRECTX.search(text) for text in texts),
             glm=any(name.split("/")[0] == "glm" for name in missing) and any(_GLM.search(text) for text in texts),
             cutlass=any(CUTLASS.search(text) for text in texts),
-            thrust=(*([_CONTAINERS] if any(_THRUST.search(text) for text in texts) else []), *thrust),
+            thrust=tuple(thrust),
             complex=any(_COMPLEX in text for text in texts),
         )
 
@@ -233,6 +254,7 @@ class Settings:
             int128=self.int128 or "--device-int128" in log,
             cpp20=self.cpp20 or bool(_NEWER.search(log)) or bool(_ORDERINGS.search(log)),
             gnu=self.gnu or bool(ASKED.search(log)),
+            lengths=self.lengths or bool(NO_LENGTH.search(log)),
             narrowing=self.narrowing or bool(_NARROWING.search(log)),
             launches=self.launches or (strict and bool(_LAUNCHES.search(log))),
             long_atomics=self.long_atomics or bool(_LONG_ATOMICS.search(log)),
@@ -267,6 +289,7 @@ class Settings:
         return (
             *([_NO_INTRINSICS] if self.old_intrinsics else []),
             *([_NO_MACROS] if self.not_gcc else []),
+            *([_LENGTHS_ADDED] if self.lengths else []),
         )
 
     def headers(self) -> dict[str, str]:
@@ -298,7 +321,7 @@ class Settings:
             + (further("glm_types.h") if self.glm else "")
             + (further("directx_types.h") if self.directx else "")
             + (further("cutlass_numbers.h") if self.cutlass else "")
-            + "".join(further(name) if name == _CONTAINERS else f"#include <{name}>\n" for name in self.thrust)
+            + "".join(further(name) if name in _OWN_OF_THRUST else f"#include <{name}>\n" for name in self.thrust)
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
 

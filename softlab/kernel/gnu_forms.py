@@ -16,6 +16,13 @@ ASKED = re.compile(
     r'error: expected (?:an expression|a ":")|identifier "(?:typeof|__typeof|__typeof__)" is undefined'
     r"|requires --extended-lambda"
 )
+#: What the compiler says of an array of no length at the end of a struct, and where one stands.
+NO_LENGTH = re.compile(
+    r'error: (?:incomplete type ".*\[\]" is not allowed|the size of an array must be greater than zero)'
+)
+_WITHOUT_LENGTH = re.compile(
+    r"(?<=[;{}\n])(\s*(?!extern\b)(?:[A-Za-z_][\w:]*[\s*]+)+\w+\s*)\[\s*0?\s*\](?=\s*;(?:\s|//[^\n]*|/\*.*?\*/)*\})"
+)
 #: Macros of g++ on Linux, for conditionals of a program alone: the headers of CUDA would take NVRTC for g++.
 _MACROS = {
     "__GNUC__": "12",
@@ -54,6 +61,13 @@ _RANGE = re.compile(r"\bcase\s+('[^'\\\n]'|\d+)\s*\.\.\.\s*('[^'\\\n]'|\d+)\s*:"
 _MARKED = re.compile(r"\](?:\s*__(?:host|device)__)+(?=\s*[({])")
 #: What a lambda cannot do for the function around it.
 _LEAVES = re.compile(r"\b(?:return|goto|break|continue)\b")
+#: ``a ?: b``, and what begins an operand or ends one.
+_ELSE = re.compile(r"\?\s*:(?!:)")
+_BOUNDARY = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'"""
+    r"|::|\?\s*:(?!:)|[<>=!]=|<<=|>>=|[(){}\[\];,?:=]|\breturn\b",
+    re.DOTALL,
+)
 _BRACE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|[(){}\[\];]""", re.DOTALL)
 
 
@@ -78,12 +92,18 @@ def with_macros(code: DeviceCode) -> DeviceCode:
 
 def in_standard_forms(code: DeviceCode) -> DeviceCode:
     """The same code with ``T{...}`` for ``(T){...}``, each case for ``case 1 ... 5:``, a lambda that is called for
-    ``({ ...; value; })``, and lambdas without ``__device__``."""
+    ``({ ...; value; })`` and for ``a ?: b``, and lambdas without ``__device__``."""
 
     def standard(text: str) -> str:
-        return _without_statements(_MARKED.sub("]", _RANGE.sub(_each_case, _LITERAL.sub(_braced, text))))
+        plain = _MARKED.sub("]", _RANGE.sub(_each_case, _LITERAL.sub(_braced, text)))
+        return _without_statements(_with_both_values(plain))
 
     return _changed(code, standard)
+
+
+def with_lengths(code: DeviceCode) -> DeviceCode:
+    """The same code, where an array of no length at the end of a struct has one element."""
+    return _changed(code, lambda text: _WITHOUT_LENGTH.sub(r"\1[1]", text))
 
 
 def _changed(code: DeviceCode, change: Callable[[str], str]) -> DeviceCode:
@@ -98,6 +118,45 @@ def _braced(found: re.Match[str]) -> str:
 def _each_case(found: re.Match[str]) -> str:
     first, last = (ord(one[1]) if one.startswith("'") else int(one) for one in found.groups())
     return " ".join(f"case {number}:" for number in range(first, last + 1))
+
+
+def _with_both_values(text: str) -> str:
+    """The text with lambdas for ``a ?: b``, from the last to the first: ``a`` is computed once, ``b`` where it is
+    needed."""
+    for found in reversed(list(_ELSE.finditer(text))):
+        if begin := _operand_before(text, found.start()):
+            end = _operand_after(text, found.end())
+            value, other = text[begin : found.start()].strip(), text[found.end() : end].strip()
+            lines = "\n" * text.count("\n", begin, end)
+            choice = f"([&](auto softlab_value) {{ return softlab_value ? softlab_value : {other}; }}({value}))"
+            text = f"{text[:begin]} {choice}{lines[choice.count(chr(10)) :]}{text[end:]}"
+    return text
+
+
+def _operand_before(text: str, at: int) -> int:
+    """Where the operand begins that ends before ``at``; 0 in a comment, in a text and outside of functions."""
+    begins = [0]
+    for found in _BOUNDARY.finditer(text):
+        if found.start() >= at:
+            return begins[-1] if found.start() == at and len(begins) > 1 else 0
+        if found[0] in "([{":
+            begins.append(found.end())
+        elif found[0] in ")]}":
+            begins = begins[:-1] or [0]
+        if found[0] in tuple("};,?:=") or found[0] in ("return", "<<=", ">>=") or _ELSE.fullmatch(found[0]):
+            begins[-1] = found.end()
+    return 0
+
+
+def _operand_after(text: str, at: int) -> int:
+    """Where the operand ends that begins at ``at``."""
+    depth = choices = 0
+    for found in _BOUNDARY.finditer(text, at):
+        depth += (found[0] in "([{") - (found[0] in ")]}")
+        choices += (found[0] == "?") - (found[0] == ":" and depth == 0)
+        if depth < 0 or (depth == 0 and found[0] in ";,") or choices < 0:
+            return found.start()
+    return len(text)
 
 
 def _without_statements(text: str) -> str:

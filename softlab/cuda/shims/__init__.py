@@ -17,14 +17,13 @@ from types import MappingProxyType
 STANDARD = "softlab_standard.h"
 _C = "assert complex ctype errno fenv float inttypes limits locale math setjmp signal stdalign stdarg stdbool stddef \
 stdint stdio stdlib string time wchar"
-_CPP = (
-    "algorithm any array bitset cassert ccomplex cctype cerrno cfenv cfloat charconv chrono cinttypes climits clocale \
-cmath codecvt complex condition_variable csignal cstdarg cstdbool cstddef cstdint cstdio cstdlib cstring ctime deque \
-exception execution filesystem forward_list fstream functional future initializer_list iomanip ios iosfwd iostream \
-istream iterator limits list locale map memory mutex new numeric optional ostream queue random ratio regex set \
-shared_mutex sstream stack stdexcept streambuf string string_view system_error thread tuple type_traits typeindex \
-typeinfo unordered_map unordered_set utility valarray variant vector"
-)
+_CPP = "algorithm any array barrier bit bitset cassert ccomplex cctype cerrno cfenv cfloat charconv chrono cinttypes \
+climits clocale cmath codecvt compare complex concepts condition_variable coroutine csignal cstdarg cstdbool \
+cstddef cstdint cstdio cstdlib cstring ctime deque exception execution expected filesystem format forward_list \
+fstream functional future initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale \
+map mdspan memory mutex new numbers numeric optional ostream print queue random ranges ratio regex semaphore set \
+shared_mutex source_location span sstream stack stdexcept streambuf string string_view system_error thread tuple \
+type_traits typeindex typeinfo unordered_map unordered_set utility valarray variant vector"
 #: The types of 16 bits, which many libraries' headers bring.
 HALVES = "#include <cuComplex.h>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
 #: Those of 8 bits, where a macro that the build defines includes them.
@@ -195,7 +194,8 @@ def driver_headers(*sources: str) -> dict[str, str]:
 @lru_cache(maxsize=4)
 def further(name: str) -> str:
     """A header for the sources that need it: ``texture_references.h``, ``old_intrinsics.h``, ``long_atomics.h``,
-    ``mixed_math.h``, ``device_launches.h``, ``torch_types.h``, ``opencv_types.h``, ``thrust_types.h``."""
+    ``mixed_math.h``, ``device_launches.h``, ``torch_types.h``, ``opencv_types.h``, ``thrust_types.h``,
+    ``thrust_algorithms.h``."""
     return (files(__package__) / "further" / name).read_text()
 
 
