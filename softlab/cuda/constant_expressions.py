@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 #: Sizes in bytes, for ``sizeof``.
@@ -29,6 +30,24 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.NotEq: operator.ne,
 }  # fmt: skip
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+@lru_cache(maxsize=64)
+def _variables_of(function: str) -> tuple[tuple[tuple[str, str | None], ...], tuple[tuple[str, str], ...]]:
+    """The integer variables that a function declares with a value, None for one that is assigned again, and its
+    ``dim3`` variables. One function may have hundreds of launches."""
+    function = _COMMENT.sub(_without_comment, function)
+    values: list[tuple[str, str | None]] = []
+    for declaration in _VARIABLES.finditer(function):
+        for variable in map(_VARIABLE.fullmatch, _split(declaration.group(1))):
+            if variable:
+                changed = re.compile(_CHANGED.format(name=variable.group(1))).search(function, declaration.end())
+                values.append((variable.group(1), None if changed else variable.group(2)))
+    extents: list[tuple[str, str]] = []
+    for match in _DIM3.finditer(function):
+        parts = map(_DIM3_VARIABLE.fullmatch, _split(match.group(1)))
+        extents += [(variable.group(1), variable.group(2)) for variable in parts if variable]
+    return tuple(values), tuple(extents)
 
 
 @dataclass(frozen=True)
@@ -61,26 +80,19 @@ class Constants:
 
         ``bound``: the template arguments of the function by its parameters' names.
         """
-        values, extents = {**self.values, **bound}, dict(self.extents)
-        function = _COMMENT.sub(_without_comment, function)
-        for declaration in _VARIABLES.finditer(function):
-            for variable in map(_VARIABLE.fullmatch, _split(declaration.group(1))):
-                if variable and re.search(_CHANGED.format(name=variable.group(1)), function[declaration.end() :]):
-                    values.pop(variable.group(1), None)
-                elif variable:
-                    values[variable.group(1)] = variable.group(2)
-        for match in _DIM3.finditer(function):
-            for variable in map(_DIM3_VARIABLE.fullmatch, _split(match.group(1))):
-                if variable:
-                    extents[variable.group(1)] = variable.group(2)
-        return Constants(values, extents, self.functions)
+        assigned, extents = _variables_of(function)
+        values = {**self.values, **bound}
+        for name, value in assigned:
+            if value is None:
+                values.pop(name, None)
+            else:
+                values[name] = value
+        return Constants(values, {**self.extents, **dict(extents)}, self.functions)
 
     @staticmethod
     def declared(function: str) -> set[str]:
         """The integer variables that a function declares with a value."""
-        code = _COMMENT.sub(_without_comment, function)
-        texts = (text for found in _VARIABLES.finditer(code) for text in _split(found.group(1)))
-        return {found.group(1) for found in map(_VARIABLE.fullmatch, texts) if found}
+        return {name for name, _ in _variables_of(function)[0]}
 
     def number(self, text: str) -> int | str:
         """The value of an expression, or its text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from softlab.cuda.host_templates import HostCode, Scope, enclosing_function, scopes, text_before
@@ -160,7 +161,15 @@ def _host_type(argument: str, function: str, scope: Scope) -> str:
         return ""
     if value := scope.values.get(argument.strip()):
         return f"decltype({value})"
-    name = re.escape(argument.strip())
+    one = _declared_type(argument.strip(), function)
+    one = re.sub(r"\w+", lambda word: scope.bound.get(word[0], word[0]), one)
+    return "" if set(re.findall(r"\w+", one)) & scope.unknown else one
+
+
+@lru_cache(maxsize=1024)
+def _declared_type(variable: str, function: str) -> str:
+    """The only type with which a function declares a variable, "" without one."""
+    name = re.escape(variable)
     # Quantifiers that never give back: a long text costs no more than its length for each word.
     kind = (
         r"(?<![\w.>])((?:const\s++)?(?:unsigned\s++)?(?!const\b)[A-Za-z_][\w:]*+(?:\s++(?:int|long|char|short)\b)?)"
@@ -171,9 +180,7 @@ def _host_type(argument: str, function: str, scope: Scope) -> str:
     types = {
         f"{kind}{stars}" for kind, stars in found if kind not in ("return", "delete", "new", "else", "case", "auto")
     }
-    one = types.pop() if len(types) == 1 else ""
-    one = re.sub(r"\w+", lambda word: scope.bound.get(word[0], word[0]), one)
-    return "" if set(re.findall(r"\w+", one)) & scope.unknown else one
+    return types.pop() if len(types) == 1 else ""
 
 
 def deduced(kernel: KernelDeclaration, launch: LaunchSuggestion) -> str | None:

@@ -18,6 +18,7 @@ from softlab.cuda.shims import shim_headers, standard_words
 from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
 from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments, macros_in
+from softlab.kernel.kernel_names import ONLY_FORM
 
 #: What NVRTC says of functions and variables of the host.
 _HOST = re.compile(r"is considered a host (?:function|variable)|calling a __host__ function")
@@ -93,12 +94,15 @@ def compile_file(
         try:
             return replace(build, read_code=read_code, refused={}).program(name, files)
         except (CompileError, ValueError) as error:
-            inside = inside or error
+            if inside is None or (ONLY_FORM in str(inside) and ONLY_FORM not in str(error)):
+                inside = error
     if isinstance(by_itself, CompileError) and isinstance(inside, CompileError):
         message = (
             f"{by_itself}\nAnother file includes this one. What stands before it there does not help:\n{inside.log}"
         )
         raise CompileError(message, log=by_itself.log)
+    if isinstance(inside, ValueError) and ONLY_FORM in str(by_itself) and ONLY_FORM not in str(inside):
+        raise inside  # the other file has template arguments
     raise by_itself
 
 

@@ -14,6 +14,8 @@ _OF_LANGUAGE = re.compile(
     r"true|false|bool|u?char|u?short|u?int|u?long|unsigned|float|double|void|s?size_t|u?int(?:8|16|32|64)_t|half2?"
     r"|__half2?|(?:__)?nv_bfloat162?|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]"
 )
+#: What an error says of template arguments that do not compile.
+ONLY_FORM = "That is only their form"
 #: A kernel's name, its template arguments and its parameters.
 _NAME = re.compile(r"([^<(]*)(<.*>|<[^>]*)?(\(.*\))?", re.DOTALL)
 #: The last word of a type that has no name after it.
@@ -153,7 +155,7 @@ def _instantiation(code: DeviceCode, kernel: KernelDeclaration, listing: str, fa
         faults += [fault] if "..." not in one else []
     else:
         said = f" The first one: {faults[0]}." if faults else ""
-        shown = f"{form_of(code, kernel)!r}. That is only their form: of {len(tried)} guesses none compiles.{said}"
+        shown = f"{form_of(code, kernel)!r}. {ONLY_FORM}: of {len(tried)} guesses none compiles.{said}"
     if any(re.search(r"\[[=&\w, ]*\]", argument) for launch in launches for argument in launch.arguments):
         shown += " The host launches it with a lambda, which has no name: give a struct with that operator()."
     raise ValueError(

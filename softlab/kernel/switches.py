@@ -13,6 +13,11 @@ _NOT_OURS = re.compile(r"__|\w*(?:HIP|ROCM|AMD|SYCL|OPENCL|MUSA|METAL|_MSC_VER|W
 #: Lines from the start of a kernel's declaration to its name, at most.
 _HEAD_LINES = 6
 _UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
+#: A macro that is 0 where the command that builds the program does not define it.
+_DEFAULT_OFF = re.compile(
+    r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+(?:0|false)\b[^\n]*\n[ \t]*#[ \t]*endif",
+    re.MULTILINE,
+)
 #: What a conditional asks of one macro: that it is defined, or its value.
 _ASKED = re.compile(r"\(*\s*(?:defined\s*\(?\s*)?([A-Za-z_]\w*)\s*(?:(==|>=|>)\s*(\d+))?[\s)]*")
 
@@ -20,9 +25,13 @@ _ASKED = re.compile(r"\(*\s*(?:defined\s*\(?\s*)?([A-Za-z_]\w*)\s*(?:(==|>=|>)\s
 def switches(code: DeviceCode, name: str, log: str, options: Sequence[str]) -> dict[str, str]:
     """Macro -> value, for the conditionals around the kernel, or around the macros that the compiler lacks.
 
-    Only macros that nothing defines, and conditionals that ask for such macros alone. ``log``: the compiler's.
+    Only macros that nothing defines, or that are 0 by default, and conditionals that ask for such macros alone.
+    ``log``: the compiler's.
     """
-    defined = {match for text in _texts(code) for match in re.findall(r"^[ \t]*#\s*define\s+(\w+)", text, re.MULTILINE)}
+    written = [name for text in _texts(code) for name in re.findall(r"^[ \t]*#\s*define\s+(\w+)", text, re.MULTILINE)]
+    defined = set(written) - {
+        name for text in _texts(code) for name in _DEFAULT_OFF.findall(text) if written.count(name) == 1
+    }
     defined |= {re.sub(r"^-D\s*|=.*", "", option) for option in options}
     found: dict[str, str] = {}
     for places in ([around_kernel(code, name, log)], *_around_macros(code, log)):

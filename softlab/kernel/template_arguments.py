@@ -15,7 +15,9 @@ _NUMBERS = ("int", "unsigned", "long", "short", "char", "size_t", "std::size_t",
 #: What a number may be: threads of a warp first, then the smallest, then other sizes that kernels have.
 _SIZES = (32, 1, 2, 4, 8, 16, 64, 128, 256)
 #: Names of parameters that a function object fits.
-_FUNCTION = re.compile(r"op|fun|fn|f\b|pred|reduc|comp|visit|lambda|kernel|body|transform|loader|store", re.IGNORECASE)
+_FUNCTION = re.compile(
+    r"^(?:op|fn|f$|pred|reduc|comp|visit|lambda|kernel|body|transform|loader|store|agg)|op$|fun", re.IGNORECASE
+)
 #: Candidates that are tried.
 _MOST = 12
 
@@ -83,7 +85,7 @@ def _values(parameter: str, texts: Sequence[str], function_objects: Sequence[str
         objects = list(function_objects)
         return (
             [*objects, "float"]
-            if name and _FUNCTION.match(name[0]) and objects
+            if name and _FUNCTION.search(name[0]) and objects
             else ["float", "int", "__half", *objects]
         )
     if kind[0] == "bool":
