@@ -222,19 +222,26 @@ CONTAINERS = """\
 template <typename T> using Column = thrust::device_vector<T>;
 struct Table { Column<float>* column; thrust::device_ptr<int> count; };
 __global__ void counts(Table t, int* y) { y[0] = t.count[1] + thrust::raw_pointer_cast(t.count)[0]; }
-__global__ void whole(Column<float> column) {}
+struct Mesh { Column<float> heights; int more; };
+__global__ void whole(Mesh mesh, int* y) {
+  y[0] = sizeof(Mesh), y[1] = mesh.more, y[2] = mesh.heights.size();
+  for (float height : mesh.heights) y[3] += height * mesh.heights[1];
+}
 """
 
 
-def test_containers_of_thrust_have_no_size(tmp_path: Path) -> None:
+def test_containers_of_thrust_lie_in_memory_as_thrusts_own(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(CONTAINERS)
     count, y = np.array([4, 9], np.int32), np.zeros(1, np.int32)
     table = softlab.cuda.structs.Struct(np.uint64(0), count)
     softlab.Kernel.from_file(path, "counts").run(1, 1, (table, y), record=False)
     assert y[0] == 13
-    with pytest.raises(softlab.CompileError, match="incomplete type"):
-        softlab.Kernel.from_file(path, "whole")
+    y = np.zeros(4, np.int32)
+    heights = {"softlab_data": np.array([3, 5], np.float32), "softlab_capacity": 9, "softlab_size": 2}
+    mesh = {"heights": {"softlab_allocator": 0, **heights}, "more": 7}
+    softlab.Kernel.from_file(path, "whole").run(1, 1, (mesh, y), record=False)
+    assert y.tolist() == [40, 7, 2, 40]
 
 
 def test_complex_numbers_and_generators_of_thrust(tmp_path: Path) -> None:

@@ -303,3 +303,20 @@ def test_semicolons_after_functions(tmp_path: Path) -> None:
     assert [kernel.name for kernel in read_file(path).kernels] == ["k"]
     softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
     assert x[0] == 30
+
+
+def test_a_part_that_is_off_by_default(tmp_path: Path) -> None:
+    path = tmp_path / "off.cu"
+    path.write_text(
+        "#ifndef WITH_MORE\n#define WITH_MORE 0\n#endif\n__global__ void plain(float* x) { *x = 1 + WITH_MORE; }\n"
+        "#if WITH_MORE\n__global__ void more(float* x) { *x = WITH_MORE + 2; }\n#endif\n"
+        "#define FIXED 0\n#if FIXED\n__global__ void never(float* x) {}\n#endif\n"
+    )
+    x = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(path, "plain").run(1, 1, (x,), record=False)
+    assert x[0] == 1
+    run = softlab.Kernel.from_file(path, "more").run(1, 1, (x,), record=False)
+    assert x[0] == 3
+    assert any("for WITH_MORE=1: that is defined" in remark for remark in run.remarks)
+    with pytest.raises(softlab.CompileError, match=r"inside #if FIXED"):
+        softlab.Kernel.from_file(path, "never")

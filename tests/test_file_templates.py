@@ -11,6 +11,7 @@ import pytest
 import softlab
 from softlab.cuda.device_code import read
 from softlab.cuda.macro_calls import macros_with_parameters, written_out
+from softlab.kernel.files import read_file
 
 MACROS = """\
 template <typename T, int n> __global__ void k(T* x, int m) { *x = T(n + m); }
@@ -145,3 +146,36 @@ def test_a_template_with_a_parameter_of_unknown_type_is_an_error(tmp_path: Path)
     path.write_text("template <int n> __global__ void k(Unknown* x) { x[threadIdx.x].x += n; }\n")
     with pytest.raises(softlab.CompileError, match='identifier "Unknown" is undefined'):
         softlab.Kernel.from_file(path, "k<3>")
+
+
+def test_hundreds_of_launches_in_one_function(tmp_path: Path) -> None:
+    """The function was searched again for each launch: a file with 160 of them took minutes."""
+    ways = "".join(
+        f"  if (n == {n}) {{ dim3 blocks(n, {n}); int size = {n}; k<{n}, true><<<blocks, 32>>>(x, size); }}\n"
+        for n in range(200)
+    )
+    path = tmp_path / "many.cu"
+    path.write_text(
+        "template <int n, bool even> __global__ void k(float* x, int size) { *x = n + size; }\n"
+        f"void run(float* x, int n) {{\n{ways}}}\n"
+    )
+    before = time.process_time()
+    launches = read_file(path).launches
+    assert time.process_time() - before < 8
+    assert [launch.kernel for launch in launches] == [f"k<{n}, true>" for n in range(200)]
+
+
+def test_an_example_that_the_including_file_has(tmp_path: Path) -> None:
+    (tmp_path / "part.cuh").write_text(
+        "template <typename Shape> __global__ void k(float* x) { *x = Shape::rows * scale; }\n"
+    )
+    (tmp_path / "main.cu").write_text(
+        "struct Wide { static constexpr int rows = 2; };\nstruct Tall { static constexpr int rows = 9; };\n"
+        '#define scale 3\n#include "part.cuh"\n'
+        "void run(float* x, bool wide) { if (wide) k<Wide><<<1, 1>>>(x); else k<Tall><<<1, 1>>>(x); }\n"
+    )
+    with pytest.raises(ValueError, match=r"as in 'k<Wide>'\.\n"):
+        softlab.Kernel.from_file(tmp_path / "part.cuh", "k")
+    x = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(tmp_path / "part.cuh", "k<Tall>").run(1, 1, (x,), record=False)
+    assert x[0] == 27

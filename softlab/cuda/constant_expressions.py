@@ -12,7 +12,10 @@ from types import MappingProxyType
 
 #: Sizes in bytes, for ``sizeof``.
 _SIZES = {"char": 1, "bool": 1, "short": 2, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "float": 4, "double": 8,
-          "long long": 8, "size_t": 8, "int64_t": 8, "uint64_t": 8, "int32_t": 4, "uint32_t": 4}  # fmt: skip
+          "long long": 8, "size_t": 8, "int64_t": 8, "uint64_t": 8, "int32_t": 4, "uint32_t": 4, "float2": 8,
+          "float4": 16, "double2": 16, "int2": 8, "int4": 16, "uint4": 16, "half2": 4, "__half2": 4, "__nv_bfloat16": 2,
+          "uint128_t": 16, "cute::uint128_t": 16, "cutlass::uint128_t": 16, "half_t": 2, "cute::half_t": 2,
+          "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2}  # fmt: skip
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+?)[ \t]*(?://.*|/\*.*)?$", re.MULTILINE)
 _INTEGER = r"(?:(?:static|const|constexpr|unsigned|signed|long|short|int|size_t|u?int\d+_t|uint|bool|auto)\s+)+"
 _VARIABLES = re.compile(rf"\b{_INTEGER}(\w+\s*=[^;{{}}]+);")
@@ -30,6 +33,11 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.NotEq: operator.ne,
 }  # fmt: skip
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+def has_size(kind: str) -> bool:
+    """Whether ``sizeof`` of this type is known."""
+    return kind in _SIZES
 
 
 @lru_cache(maxsize=64)

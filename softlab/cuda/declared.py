@@ -24,7 +24,7 @@ def defined(path: Path, folders: Sequence[Path] = ()) -> set[str]:
         OSError: the file cannot be read.
     """
     file = File(joined(decode(path.read_bytes())).encode(), path, Places(folders))
-    file.macros = macros_of(file.text, path, set(), file.places)
+    file.macros = macros_of(file.text, path, file.places)
     spaces = file.standing_for(SHARED_SPACES)
     found = (declaration_of(file, node, spaces) for node in declarations(parser().parse(readable(file)).root_node))
     return {word.decode() for names, is_defined in found if is_defined for word in names}

@@ -339,7 +339,7 @@ def _gather(
 ) -> None:
     """Split a file into items, and read the files beside it that it includes. ``outer``: macros of the including file,
     which may stand in a header that another one defines them for."""
-    file.macros = {**outer, **macros_of(file.text, file.path, set(), file.places)}
+    file.macros = {**outer, **macros_of(file.text, file.path, file.places)}
     file.kernel_word = file.standing_for("__global__")
     tree = parser().parse(readable(file))
     spaces = file.standing_for(SPACES)

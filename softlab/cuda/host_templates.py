@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from softlab.cuda.constant_expressions import Constants
+from softlab.cuda.constant_expressions import Constants, has_size
 from softlab.cuda.host_values import host_values, written_out
 from softlab.cuda.syntax import function_of, listed, parser, text_of, walk
 
@@ -22,7 +22,7 @@ _DEPTH = 4
 _MOST = 64
 #: A constant and a type that a block declares.
 _CONSTANT = re.compile(r"\bconstexpr\s[^;={}()]*?\b(\w+)\s*(?:=|(?=\{))\s*([^;{}]+|\{[^;{}]*\});")
-_TYPE = re.compile(r"\busing\s+(\w+)\s*=\s*([^;{}]+);|\btypedef\s+([^;{}]+?)\s+(\w+)\s*;")
+_TYPE = re.compile(r"\busing\s+(\w+)\s*=\s*((?:[^;{}]|\{[^;{}]*\})+);|\btypedef\s+([^;{}]+?)\s+(\w+)\s*;")
 _TRUTHS = ("true", "false")
 #: A word in the name of PyTorch's macros, and types that it stands for.
 _DISPATCHED = (
@@ -126,7 +126,9 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     for bound in ({**one, **dispatched} for one in seen or [{}] for dispatched in _dispatched(node)):
         local = code.constants.inside(text, bound) if function is not None else code.constants
         written = {name: " ".join(value.strip("{}").split()) for name, value in _CONSTANT.findall(before)}
-        local = replace(local, values={**local.values, **written})
+        aliases = {name or other: kind or type_ for name, kind, type_, other in _TYPE.findall(before)}
+        of_sizes = {name: kind.strip() for name, kind in aliases.items() if has_size(kind.strip())}
+        local = replace(local, values={**local.values, **of_sizes, **written})
         vague = {name for name in written if isinstance(local.number(name), str) and written[name] not in _TRUTHS}
         names = frozenset((unknown | Constants.declared(text) | vague) - set(bound))
         scope = _with_types(Scope(local, bound, names), before)

@@ -43,15 +43,15 @@ def standing_for(words: str, macros: Macros) -> str:
     return "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
 
 
-def macros_of(text: bytes, path: Path | None, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
+def macros_of(text: bytes, path: Path | None, places: Places) -> dict[bytes, tuple[bytes, bytes]]:
     """The macros of a text and of the files that it includes, as :data:`Macros`. ``places``: where its headers are."""
     own, included, by_macros = _read(text)
     found = {**_OF_CUTLASS, **own} if any(_CUTLASS.match(name) for name in included) else dict(own)
     for name in included:
-        found = _macros_beside(path, name.decode(errors="replace"), seen, places) | found
+        found = {**_macros_beside(path, name.decode(errors="replace"), places), **found}
     for written in by_macros:
         for header in header_names(written.decode(errors="replace"), found):
-            found = _macros_beside(path, header, seen, places) | found
+            found = {**_macros_beside(path, header, places), **found}
     return found
 
 
@@ -75,13 +75,15 @@ def _read(text: bytes) -> tuple[dict[bytes, tuple[bytes, bytes]], list[bytes], l
     return found, _INCLUDED.findall(text), _BY_MACRO.findall(text)
 
 
-def _macros_beside(path: Path | None, name: str, seen: set[Path], places: Places) -> dict[bytes, tuple[bytes, bytes]]:
-    """The macros of a header that was not seen yet."""
+def _macros_beside(path: Path | None, name: str, places: Places) -> Macros:
+    """The macros of a header, which is read once per program; none while it is being read."""
     local = places.beside(path, name)
-    if local is None or local in seen:
+    if local is None:
         return {}
-    seen.add(local)
-    return macros_of(local.read_bytes(), local, seen, places)
+    if local not in places.macros:
+        places.macros[local] = {}
+        places.macros[local] = macros_of(local.read_bytes(), local, places)
+    return places.macros[local]
 
 
 def attribute_macros(macros: Macros) -> set[bytes]:

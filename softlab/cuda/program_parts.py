@@ -100,7 +100,7 @@ def _inside(
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     program = HostCode.of([text.encode() for text in texts])
-    words = " ".join([code.source, *code.headers.values()])
+    words = " ".join([name or "", code.source, *code.headers.values()])
     parts: list[DeviceCode] = []
     for text, (file, _) in zip(reversed(ahead), reversed(chain), strict=True):
         parts.insert(0, read(text, file, known=known, needed=words, alone=True, folders=folders))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -76,10 +76,11 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
 class Places:
     """Where the headers of one program are. Each is looked for once per folder that includes it.
 
-    ``folders``: see :func:`located`.
+    ``folders``: see :func:`located`. ``macros``: those that each header brings, once it was read.
     """
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
+        self.macros: dict[Path, Mapping[bytes, tuple[bytes, bytes]]] = {}
         self._folders = tuple(folders)
         self._known: dict[tuple[Path, str], Located] = {}
 
