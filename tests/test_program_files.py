@@ -224,10 +224,11 @@ def test_of_functions_with_one_name_the_one_that_is_missing_is_taken(tmp_path: P
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     y = np.full(1, 2, np.float32)
-    with pytest.raises(softlab.CompileError, match=r"area is defined in area\.cu, both\.cu: say which by files"):
-        softlab.Kernel.from_file(tmp_path / "k.cu", "k")
     softlab.Kernel.from_file(tmp_path / "k.cu", "k", files=[tmp_path / "both.cu"]).run(1, 1, (y,))
     assert y[0] == 16
+    run = softlab.Kernel.from_file(tmp_path / "k.cu", "k").run(1, 1, (y,))
+    assert y[0] == 2 * 16 + 3 * 16 * 16
+    assert any("declares area, which area.cu defines" in remark for remark in run.remarks)
 
 
 def test_variables_that_each_file_has_for_itself(tmp_path: Path) -> None:
@@ -354,3 +355,24 @@ def test_a_macro_of_two_branches_is_none_after_another_file_with_its_name(tmp_pa
     assert y[0] == 80816
     with pytest.raises(softlab.CompileError, match='"TILE" is undefined'):
         softlab.Kernel.from_file(tmp_path / "k.cu", "k<TILE>")
+
+
+def test_functions_of_one_name_in_several_files(tmp_path: Path) -> None:
+    """Each file has another overload: the one with the parameters that are missing is taken."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "shapes.h").write_text(
+        "#pragma once\nstruct Ball { float radius; };\nstruct Box { float a, b; };\n"
+        "__device__ float area(const Ball& ball);\n__device__ float area(Box box);\n"
+    )
+    (tmp_path / "ball.cu").write_text(
+        '#include "shapes.h"\n__device__ float area(const Ball& ball) { return 3 * ball.radius * ball.radius; }\n'
+    )
+    (tmp_path / "box.cu").write_text('#include "shapes.h"\n__device__ float area(Box box) { return box.a * box.b; }\n')
+    path = tmp_path / "main.cu"
+    path.write_text(
+        '#include "shapes.h"\n__global__ void k(float* x) { x[0] = area(Ball{x[0]}); x[1] = area(Box{x[1], 5}); }\n'
+    )
+    x = np.array([2, 4], np.float32)
+    run = softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x.tolist() == [12, 20]
+    assert sum("declares area, which" in remark for remark in run.remarks) == 2

@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 from softlab.cuda.declared import defined
 from softlab.cuda.source_files import nearness, sources_near
+from softlab.cuda.syntax import WORD
 
 #: Larger files are data.
 _MOST_BYTES = 2 << 20
 #: What may be a function with a body, or a variable.
 _DEFINITION = rb"\b%s\s*\([^;{}]*\)[^;{}]*\{|\b%s\s*(?:\[[^;{}]*\]\s*)*[=;{]"
+_HEAD = rb"\b%s\s*\(([^;{}]*)\)[^;{}]*\{"
 #: What the assembler says: of a function that is called, and of one in a table of virtual functions.
 _UNRESOLVED = re.compile(r"(?:Unresolved extern|Cannot take address of) function '([^']+)'")
 
@@ -43,6 +46,26 @@ def unresolved(log: str) -> list[str]:
     return [_plain_name(symbol) for symbol in _UNRESOLVED.findall(log)]
 
 
+def overloads_of(log: str) -> dict[str, set[frozenset[str]]]:
+    """The same names, each with the classes that the parameters of what is missing name: of ``f(const Scene&, Ray)``
+    Scene and Ray."""
+    found: dict[str, set[frozenset[str]]] = {}
+    for symbol in _UNRESOLVED.findall(log):
+        name, names = _plain_name(symbol), _names_in(symbol)
+        found.setdefault(name, set()).add(frozenset(names) - set(name.split("::")))
+    return found
+
+
+def _names_in(symbol: str) -> list[str]:
+    """The names in a mangled name, each once behind its length."""
+    names: list[str] = []
+    while found := re.search(r"(\d+)(?=[A-Za-z_])", symbol):
+        end = found.end() + int(found[1])
+        names.append(symbol[found.end() : end])
+        symbol = symbol[end:]
+    return names
+
+
 def _plain_name(symbol: str) -> str:
     """The last two parts of a mangled name (Itanium C++ ABI), or its only one; the class for a constructor."""
     rest = re.sub(r"^_ZN?[rVK]*", "", symbol)
@@ -56,14 +79,19 @@ def _plain_name(symbol: str) -> str:
 
 
 def definitions(
-    path: Path, names: Collection[str], folders: Sequence[Path] = (), taken: Collection[Path] = ()
+    path: Path,
+    names: Collection[str],
+    folders: Sequence[Path] = (),
+    taken: Collection[Path] = (),
+    overloads: Mapping[str, Collection[frozenset[str]]] = MappingProxyType({}),
 ) -> Definitions:
     """The files near ``path`` that define these names for the device.
 
     A name's file is the only one in the checkout that defines it, or the nearest of several where no other is as near.
     Of files that define the method of several classes, it is one for the class that the name has before "::".
     ``folders``: further folders for headers. ``taken``: files that are a part of the program and do not define them,
-    even if they have other functions of these names.
+    even if they have other functions of these names. ``overloads``: classes in the parameters of what is missing, as
+    :func:`overloads_of` has them: of several files it is the one whose function of that name has them.
     """
     places: dict[str, dict[Path, bool]] = {name: {} for name in names}
     further = [file for file in sources_near(path) if file.resolve() not in taken] if names else []
@@ -78,6 +106,11 @@ def definitions(
         found = [file for file, is_whole in likely.items() if is_whole] or list(likely)
         shared = [nearness(file, path) for file in found]
         nearest = [file for file, depth in zip(found, shared, strict=True) if depth == max(shared)]
+        for words in overloads.get(name, ()) if len(nearest) > 1 else ():
+            fitting = [file for file in nearest if _has_parameters(file, name, words)]
+            if len(fitting) == 1:
+                nearest = fitting
+                break
         written = [Path(os.path.relpath(file, path.resolve().parent)).as_posix() for file in nearest]
         if len(nearest) == 1:
             files[nearest[0].resolve()] = None
@@ -87,6 +120,13 @@ def definitions(
         else:
             questions.append(f"{name} is declared, and no file beside it or in its checkout defines it")
     return Definitions(tuple(files), tuple(remarks), tuple(questions))
+
+
+def _has_parameters(file: Path, name: str, words: frozenset[str]) -> bool:
+    """Whether a function of that name in a file has parameters with these words."""
+    head = re.compile(_HEAD % name.rpartition("::")[2].encode())
+    wanted = {word.encode() for word in words}
+    return any(wanted <= set(WORD.findall(match[1])) for match in head.finditer(file.read_bytes()))
 
 
 def _defined(file: Path, names: Collection[str], folders: Sequence[Path]) -> dict[str, bool]:

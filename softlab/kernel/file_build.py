@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from softlab.cuda.compile import CUTLASS, Program, compile_program
-from softlab.cuda.definitions import Definitions, definitions, unresolved
+from softlab.cuda.definitions import Definitions, definitions, overloads_of, unresolved
 from softlab.cuda.device_code import DeviceCode
 from softlab.cuda.found_headers import folders_of
 from softlab.cuda.program_parts import BEFORE
@@ -91,9 +91,13 @@ class FileBuild:
         said: list[str] = []
         questions: dict[str, None] = {}
         failed: CompileError | None = None
+        looked_for = set[tuple[str, frozenset[str]]]()
         while True:
-            found = self._definitions(wanted - asked, taken)
-            asked |= wanted
+            overloads = overloads_of(failed.log) if failed else {}
+            missing_now = {(name, words) for name, some in overloads.items() for words in some}
+            again = {name for name, _ in missing_now - looked_for}
+            found = self._definitions((wanted - asked) | again, taken, overloads)
+            asked, looked_for = asked | wanted, looked_for | missing_now
             new = [file for file in found.files if file not in taken]
             questions |= dict.fromkeys(found.open_questions)
             if failed and not new:
@@ -114,11 +118,13 @@ class FileBuild:
                 plain = set(code.undefined_functions)
                 failed, wanted = error, plain | {one for one in missing if one.rpartition("::")[2] not in plain}
 
-    def _definitions(self, names: Collection[str], taken: Collection[Path]) -> Definitions:
+    def _definitions(
+        self, names: Collection[str], taken: Collection[Path], overloads: Mapping[str, Collection[frozenset[str]]]
+    ) -> Definitions:
         """The files near this one that define these names. No file is near a text."""
         if self.path is None:
             return Definitions((), (), ())
-        return definitions(self.path, names, folders_of(self.options), taken)
+        return definitions(self.path, names, folders_of(self.options), taken, overloads)
 
     def _of(self, code: DeviceCode, name: str | None) -> Program:
         """The kernel of a file that was read, with the file's other kernels or without them."""
