@@ -11,6 +11,7 @@ import softlab
 from softlab import cli
 from softlab.cuda.compile import has_header
 from softlab.cuda.shims import shim_headers
+from softlab.cuda.source_files import located
 from softlab.kernel.files import read_file
 
 FILE = """\
@@ -758,3 +759,16 @@ def test_an_overloaded_kernel_of_a_namespace_with_types_of_that(tmp_path: Path) 
     kernel = softlab.Kernel.from_file(path, "a::b::k(int*, Few<2>)")
     kernel.run(1, 1, (x, {"held": np.array([3, 4], np.int32)}), record=False)
     assert x[0] == 4
+
+
+@pytest.mark.parametrize("top", ["README.md", ".gitignore", ""])
+def test_a_copy_of_a_repository_without_git(tmp_path: Path, top: str) -> None:
+    """An archive that was unpacked: the outermost folder with a README is its top."""
+    path = tmp_path / "copy" / "src" / "part" / "k.cu"
+    header = tmp_path / "copy" / "other" / "deep" / "sizes.h"
+    for file, text in ((path, '#include "sizes.h"\n'), (header, "#define SIZE 4\n"), (path.parent / "README.md", "")):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    if top:
+        (tmp_path / "copy" / top).write_text("")
+    assert located(path, "sizes.h").path == (header if top else None)

@@ -15,6 +15,8 @@ from softlab.cuda.shims import shim_headers
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", "utils", ".")
 _LEVELS_UP = 5
 _HEADERS = (".h", ".cuh", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".cu", ".def")
+#: What stands at the top of a repository.
+_AT_THE_TOP = (".gitignore", ".gitattributes", "LICENSE", "LICENSE.md", "LICENSE.txt", "README.md", "README.txt")
 #: Where a program defines functions.
 _SOURCES = (".cu", ".cuh", ".inl", ".cpp", ".cc", ".cxx")
 #: A checkout with more folders or files is not searched: to list a folder takes about 0.1 ms, and all of them a second.
@@ -60,7 +62,7 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
     path, name = path.resolve(), name.replace("\\", "/")
     if found := next((place / name for place in (path.parent, *folders) if (place / name).is_file()), None):
         return Located(found)
-    root = next((parent for parent in path.parents if (parent / ".git").exists()), None)
+    root = checkout_of(path)
     parents = [parent for parent in path.parents[:_LEVELS_UP] if root is None or parent.is_relative_to(root)]
     limit = root or parents[-1]
     for place in (parent / folder / name for parent in parents for folder in _HEADER_FOLDERS):
@@ -146,7 +148,7 @@ def sources_near(path: Path) -> list[Path]:
     Without a checkout, or in one that is too large, those of its folder.
     """
     path = path.resolve()
-    root = next((parent for parent in path.parents if (parent / ".git").exists()), None)
+    root = checkout_of(path)
     listed = _listed_in(root, int(time.monotonic() // _INDEX_SECONDS)) if root is not None else None
     if listed is None:
         found = [file for file in path.parent.iterdir() if file.is_file()]
@@ -154,6 +156,16 @@ def sources_near(path: Path) -> list[Path]:
         found = [file for files in listed.values() for file in files]
     sources = [file for file in found if file.suffix in _SOURCES and file.resolve() != path]
     return sorted(sources, key=lambda file: (-nearness(file, path), file))
+
+
+def checkout_of(path: Path) -> Path | None:
+    """The folder of the repository that a file belongs to: the nearest one with ``.git``. A copy without that, such as
+    an unpacked archive, is the outermost of the folders up to here with what stands at the top of a repository. None
+    without either."""
+    if root := next((parent for parent in path.parents if (parent / ".git").exists()), None):
+        return root
+    near = list(path.parents)[:_LEVELS_UP]
+    return next((parent for parent in reversed(near) if any((parent / name).is_file() for name in _AT_THE_TOP)), None)
 
 
 def nearness(one: Path, other: Path) -> int:
