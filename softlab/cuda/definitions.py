@@ -106,11 +106,7 @@ def definitions(
         found = [file for file, is_whole in likely.items() if is_whole] or list(likely)
         shared = [nearness(file, path) for file in found]
         nearest = [file for file, depth in zip(found, shared, strict=True) if depth == max(shared)]
-        for words in overloads.get(name, ()) if len(nearest) > 1 else ():
-            fitting = [file for file in nearest if _has_parameters(file, name, words)]
-            if len(fitting) == 1:
-                nearest = fitting
-                break
+        nearest = _fitting(nearest, name, overloads.get(name, ()))
         written = [Path(os.path.relpath(file, path.resolve().parent)).as_posix() for file in nearest]
         if len(nearest) == 1:
             files[nearest[0].resolve()] = None
@@ -120,6 +116,15 @@ def definitions(
         else:
             questions.append(f"{name} is declared, and no file beside it or in its checkout defines it")
     return Definitions(tuple(files), tuple(remarks), tuple(questions))
+
+
+def _fitting(files: list[Path], name: str, overloads: Collection[frozenset[str]]) -> list[Path]:
+    """The only one of several files that has one of these overloads; all of them where none is the only one."""
+    for words in overloads if len(files) > 1 else ():
+        fitting = [file for file in files if _has_parameters(file, name, words)]
+        if len(fitting) == 1:
+            return fitting
+    return files
 
 
 def _has_parameters(file: Path, name: str, words: frozenset[str]) -> bool:

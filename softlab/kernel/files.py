@@ -96,14 +96,17 @@ def compile_file(
         except (CompileError, ValueError) as error:
             if inside is None or (ONLY_FORM in str(inside) and ONLY_FORM not in str(error)):
                 inside = error
+    raise _of_both(by_itself, inside)
+
+
+def _of_both(by_itself: Exception, inside: Exception | None) -> Exception:
+    """The error of a file, given that of the same file inside the one that includes it."""
     if isinstance(by_itself, CompileError) and isinstance(inside, CompileError):
-        message = (
-            f"{by_itself}\nAnother file includes this one. What stands before it there does not help:\n{inside.log}"
-        )
-        raise CompileError(message, log=by_itself.log)
+        said = f"{by_itself}\nAnother file includes this one. What stands before it there does not help:\n{inside.log}"
+        return CompileError(said, log=by_itself.log)
     if isinstance(inside, ValueError) and ONLY_FORM in str(by_itself) and ONLY_FORM not in str(inside):
-        raise inside  # the other file has template arguments
-    raise by_itself
+        return inside  # the other file has template arguments
+    return by_itself
 
 
 def compile_text(
