@@ -73,10 +73,13 @@ class Access:
         masks = now.truth(self._guard(r))
         return unpack(masks) if masks.any() else None
 
+    def addresses(self, r: list) -> np.ndarray:
+        """(k, 32) int64: the address of each lane, whether it executes the access or not."""
+        return self.machine.now.spread(self._read(r)).astype(np.int64) + self._offset
+
     def parts(self, r: list, active: np.ndarray) -> Iterator[Part]:
         """The lanes by the space that they touch; each is checked by the memory and logged here."""
-        now = self.machine.now
-        address = now.spread(self._read(r)).astype(np.int64) + self._offset
+        address = self.addresses(r)
         if self.align > 1:
             self.cut = address % self.align
             address = address - self.cut

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softlab.instruments.banks import wavefronts_and_conflicts
+from softlab.instruments.banks import BANK_BYTES, wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass.lanes import WARP, Lanes
 from softlab.sass.streams import NO_BARRIERS, Accesses, Kind, Space, WarpStream
@@ -98,18 +98,19 @@ class Log:
             some = active.any(axis=1)
             address, active, entry, offset = address[some], active[some], entry[some], offset[some]
             low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
+            unit = BANK_BYTES if space == Space.SHARED and kind == Kind.ATOMIC else SECTOR_BYTES
             pattern, which = _patterns(np.where(active, address - low[:, None], -1))
             if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
                 several, near = _passes(pattern, max(4, width))
                 wavefronts = several[which]
             else:
-                several, near = _different(np.where(pattern >= 0, pattern // SECTOR_BYTES, -1))
+                several, near = _different(np.where(pattern >= 0, pattern // unit, -1))
                 wavefronts = _wavefronts(pattern, space, width, kind)[which]
             count = several[which]
             ends = np.cumsum(count)
             first = (np.cumsum(several) - several)[which]
             sectors = near[np.repeat(first - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)]
-            sectors = sectors + np.repeat(low // SECTOR_BYTES, count)
+            sectors = sectors + np.repeat(low // unit, count)
             same = np.full(len(entry), space, np.uint8), np.full(len(entry), kind, np.uint8)
             self._counted.append((entry, offset, *same, wavefronts, count, sectors))
         self._requests.clear()

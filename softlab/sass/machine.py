@@ -8,7 +8,7 @@ there, one path per warp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,7 +29,9 @@ from softlab.sass.turns import Turns
 class Run:
     """A straight run of instructions, ready to execute: ``start`` and ``length`` in instructions.
 
-    ``reads``: registers whose values it needs; ``writes``: those that it fills.
+    ``reads``: registers whose values it needs; ``writes``: those that it fills. ``alone``: it reads shared memory and
+    swaps there what it has read, so that one warp of a block executes it at a time. Else they would all make each other
+    try again, which warps that are not in step do not.
     """
 
     start: int
@@ -37,6 +39,7 @@ class Run:
     steps: list[registry.Action] = field(default_factory=list)
     reads: tuple[int, ...] = ()
     writes: frozenset[int] = frozenset()
+    alone: bool = False
     ready: Callable[[list], np.ndarray] | None = None
 
 
@@ -184,16 +187,18 @@ class Machine:
         return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:
+        run = self._runs.get(pc)
+        if run is None:
+            run = self._runs[pc] = self._compile(pc)
         chosen = self._choose(pc)
+        if run.alone:
+            chosen = self._one_of_each_block(chosen, pc)
         if chosen is not self.now:
             if chosen.same(self.now):
                 chosen = self.now  # the values that it holds have its shape
             else:
                 self._enter(chosen)
         self.pc = pc
-        run = self._runs.get(pc)
-        if run is None:
-            run = self._runs[pc] = self._compile(pc)
         own = self._own
         if own is not self._all:
             for number in run.reads:
@@ -258,6 +263,15 @@ class Machine:
                 left, left_masks = left[~one], left_masks[~one]
         return Lanes(warps[first], masks[first], self.live)
 
+    def _one_of_each_block(self, lanes: Lanes, pc: int) -> Lanes:
+        """The first warp of each block; the others will come back to ``pc``."""
+        blocks = self.setup.row_of_block[lanes.warps]
+        first = np.concatenate(([True], blocks[1:] != blocks[:-1]))
+        if first.all():
+            return lanes
+        self.push(pc, self.lanes(lanes.warps[~first], lanes.masks[~first]))
+        return self.lanes(lanes.warps[first], lanes.masks[first])
+
     def _enter(self, lanes: Lanes) -> None:
         """Make these lanes the executing ones: bring the registers of the others home."""
         self.sync()
@@ -315,7 +329,8 @@ class Machine:
             if index >= len(instructions) or index in self._heads:
                 steps.append(self._fall_to(index))
                 break
-        return Run(pc, index - pc, steps, tuple(sorted(reads - {SINK})), frozenset(writes - {SINK}), ready)
+        alone = _swaps_what_it_read(instructions[pc:index])
+        return Run(pc, index - pc, steps, tuple(sorted(reads - {SINK})), frozenset(writes - {SINK}), alone, ready)
 
     def _waiting_step(self, form: Form) -> registry.Action | None:
         """The step of an instruction that waits for an event; None for others."""
@@ -397,6 +412,12 @@ def _raising(error: UnsupportedInstruction) -> registry.Action:
         raise error
 
     return step
+
+
+def _swaps_what_it_read(instructions: Sequence[Instruction]) -> bool:
+    """Whether they are a turn of a loop that reads shared memory, computes, and swaps."""
+    loads = any(one.opcode == "LDS" for one in instructions)
+    return loads and any(one.opcode == "ATOMS" and "CAST" in one.modifiers for one in instructions)
 
 
 def _heads(code: Code) -> frozenset[int]:

@@ -233,6 +233,7 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
     shared = [atlas.get(f"interval_sm.ATOMS.{name}.lanes.32", 0.0) / 32 for name in ("ADD", "CAS")]
     if all(shared):
         known["shared_atomic"] = tuple(shared)
+    known |= _swaps(atlas)
     back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
     apart = [f"interval_gpu.{name}.random.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD")]
     if all(key in atlas for key in (back, gone, *apart)):
@@ -247,6 +248,24 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
         units += [(log2(n), 32 * known["atomic_lane"] / cycles) for n, cycles in lanes_at]
         known["atomic_spread"] = tuple(units)
     return known
+
+
+def _swaps(atlas: Atlas) -> dict[str, Any]:
+    """A loop that adds a float to shared memory by compare-and-swap, with 32 lanes at 8 words and at 256.
+
+    One warp takes a turn per lane of its busiest bank, as many as ``ATOMS.ADD`` takes passes. 32 warps want each of the
+    8 words 4 times each.
+    """
+    few, many = (f"interval_sm.ATOMS.{{}}.random.{words}" for words in (8, 256))
+    loop, passes = "CAST.SPIN", "ADD"
+    keys = [few.format(loop) + ".warps.1", many.format(loop) + ".warps.1", few.format(passes), many.format(passes)]
+    if not all(key in atlas for key in (*keys, few.format(loop))):
+        return {}
+    slow, quick, most, least = (float(atlas[key]) for key in keys)
+    return {
+        "shared_swap": (slow - quick) / (most - least),
+        "shared_swap_apart": float(atlas[few.format(loop)]) * 8 / 32,
+    }
 
 
 def _fences(atlas: Atlas) -> dict[str, Any]:

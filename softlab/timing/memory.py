@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
@@ -35,6 +35,8 @@ _EFFECTIVE = 0.9
 #: Cycles until a load or store unit has read the source registers.
 SOURCES = 8.0
 _SECTOR, _LINE = 32, 128
+#: The code of a compare-and-swap that a loop repeats, of :data:`softlab.timing.work.ATOMIC_CODES`.
+_SWAPPED = 3
 #: Lines in a set of L1: the power of two that the rows ``latency.chase.224`` and ``.256`` of the atlas are closest to.
 WAYS = 4
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
@@ -56,6 +58,9 @@ class Memory:
         self.known_at = -1.0
         #: The warp's scheduler and how many accesses it had before; when the first sector of each array came from DRAM.
         self.scheduler = self.number = 0
+        #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
+        self.block = 0
+        self.swapped: dict[int, float] = {}
         self.begun: dict[int, float] = {}
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (
@@ -128,7 +133,7 @@ class Memory:
         """
         start = t if t > self.lsu_free else self.lsu_free
         if space == _SHARED:
-            return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass)
+            return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass, sectors)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)
@@ -156,18 +161,34 @@ class Memory:
         return start, read, done
 
     def _shared(
-        self, start: float, kind: int, cycles: float, latency: float, code: int
+        self, start: float, kind: int, cycles: float, latency: float, code: int, words: tuple[int, ...]
     ) -> tuple[float, float, float]:  # fmt: skip
-        """A request of shared memory that takes this number of passes."""
+        """A request of shared memory that takes this number of passes; of an atomic the ``words``."""
         if kind == _ATOMIC:
-            each = self.p.shared_atomic[code == 2]
+            each = self.p.shared_atomic[code >= 2]
             cycles *= each
             # The unit does two of them at the same time, each in turn pass by pass.
             latency += cycles + 1 - 2 * each
+            if code == _SWAPPED:
+                again = self._again(start, words)
+                latency += again * self.p.shared_swap
+                cycles += again * (1 + each)
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         self.shared_busy += cycles
         return start, start + cycles + SOURCES, start + cycles - 1 + latency
+
+    def _again(self, start: float, words: tuple[int, ...]) -> int:
+        """How often a warp loads and swaps again, since other warps have changed the words meanwhile. Words change one
+        after the other, and no sooner than a load and a sum take."""
+        swapped, p, last = self.swapped, self.p, start
+        for word in words:
+            key = self.block << 20 | word
+            free = swapped.get(key, -inf) + p.shared_swap_apart
+            swapped[key] = at = free if free > start else start
+            if at > last:
+                last = at
+        return ceil((last - start) / p.shared_swap)
 
     def _past_caches(
         self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int

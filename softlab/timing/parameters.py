@@ -108,6 +108,9 @@ class Parameters:
     atomic_spread: Curve = ((7.0, 1.0), (18.0, 80.0))
     # Atomics of shared memory: cycles per pass, and of one that compares
     shared_atomic: tuple[float, float] = (1.0, 2.0)
+    # A loop that loads, computes and swaps in shared memory: cycles of a turn, and of a word from one swap to the next
+    shared_swap: float = 94.0
+    shared_swap_apart: float = 47.0
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control

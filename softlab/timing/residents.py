@@ -37,10 +37,10 @@ class Warp:
 class Block:
     """A resident block: warps that are not at their end, and its barriers: arrivals and those who wait."""
 
-    __slots__ = ("alive", "arrived", "copies", "expected", "latest", "waiting")
+    __slots__ = ("alive", "arrived", "copies", "expected", "latest", "number", "waiting")
 
-    def __init__(self, warps: int):
-        self.alive = warps
+    def __init__(self, warps: int, number: int = 0):
+        self.alive, self.number = warps, number
         self.copies = 0.0
         self.arrived: dict[int, int] = {}
         self.expected: dict[int, int] = {}
@@ -105,7 +105,7 @@ class Residents:
         """The next block of the list starts at that cycle."""
         work, state = self.blocks[self.started], self.state
         self.started += 1
-        block = Block(len(work.warps))
+        block = Block(len(work.warps), self.started)
         # Warps take their places in a row, and a scheduler has every fourth one: it has a warp more at most.
         first = min(range(4), key=self.resident.__getitem__)
         for number, warp in enumerate(work.warps):
@@ -239,7 +239,7 @@ class Residents:
         requests, k, first, last = state.requests, state.asks[w], self.first_ask[w], self.first_ask[w + 1]
         position = state.positions[w] - self.first_position[w]
         found = False
-        memory.scheduler = warp.scheduler
+        memory.scheduler, memory.block = warp.scheduler, warp.block.number
         while k < last and requests[k][0] == position:
             _, space, kind, wavefronts, sectors, lanes, width, bypass, lines, looked_up = requests[k]
             memory.number = k - first

@@ -9,22 +9,22 @@ from itertools import pairwise
 import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
-from softlab.sass.streams import Space, WarpStream
+from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.columns import Columns
 
-#: (position, space, kind, wavefronts, sectors, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code;
+#: (position, space, kind, wavefronts, sectors or the words of an atomic of shared memory, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code;
 #: lines of 128 bytes, and how many of them the busiest bank of L1's tags looks up)
 MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int, int, int]
 #: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
-#: compares; 0 are all others.
-ATOMIC_CODES = (0, 1, 2)
+#: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.
+ATOMIC_CODES = (0, 1, 2, 3)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
 _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
-_SLOW = frozenset(("CAS", "CAST", "F64"))
+_SLOW = frozenset(("CAS", "F64"))
 #: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
 #: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
 _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])
@@ -75,7 +75,7 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
 def _requests(columns: Columns, widths: np.ndarray, strong: np.ndarray) -> list[MemoryRequest]:
     """The requests of all warps."""
     sectors, limits = columns.sectors.tolist(), np.concatenate(([0], np.cumsum(columns.counts))).tolist()
-    shared = (columns.space == Space.SHARED).tolist()
+    shared = ((columns.space == Space.SHARED) & (columns.kind != Kind.ATOMIC)).tolist()
     pieces = [
         () if passed else tuple(sectors[low:high])
         for passed, low, high in zip(shared, limits, limits[1:], strict=False)
@@ -130,4 +130,6 @@ def _code(one: MachineInstruction) -> int:
     modifiers = set(one.modifiers)
     if one.opcode not in _ATOMICS:
         return int(bool(_STRONG & modifiers))
+    if "CAST" in modifiers:
+        return 3
     return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))
