@@ -29,8 +29,11 @@ class AtomicUnits:
         self.free: dict[int, float] = {}
         self.together = 0.0
 
-    def take(self, begin: float, sector: int, cost: float, others: float, active: int, nbytes: int) -> float:
-        """When a sector's passes are done that come at ``begin`` and take a unit for ``cost`` cycles.
+    def take(
+        self, begin: float, come: float, sector: int, cost: float, others: float, active: int, nbytes: int
+    ) -> float:
+        """When a sector's passes are done that begin at ``begin``, have their data from DRAM at ``come``, and take a unit
+        for ``cost`` cycles. Until then the unit does others.
 
         others: SMs that want the same line. active: SMs at work. nbytes: of the array that the sector belongs to. How
         evenly its lines use the units is in the rows, so that all units count as one that is quicker.
@@ -39,4 +42,4 @@ class AtomicUnits:
         self.together = (begin if begin > self.together else self.together) + cost * active / units
         alone = self.free.get(line, 0.0)
         self.free[line] = alone = (begin if begin > alone else alone) + cost * others
-        return alone if alone > self.together else self.together
+        return max(alone, self.together, come + cost)

@@ -409,7 +409,7 @@ class Memory:
             share = self.sharing.place(sector).share
             others = max(1.0, min(self.active, share), self.active * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(come, sector, one * times, others, self.active, nbytes)
+            free = self.units.take(begin, come, sector, one * times, others, self.active, nbytes)
             if free > processed:
                 processed = free
         self.atomics += 1
