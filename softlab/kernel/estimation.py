@@ -158,7 +158,14 @@ class _Blocks:
 
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where they share work and are few enough."""
-        if len(counts) == self.launch.blocks or not queues.may_share(self.streams):
+        if len(counts) == self.launch.blocks:
+            return counts
+        at_once = model.held(self.launch, device).blocks_per_sm * device.sm_count
+        looks = queues.look_again(model.machine_function(self.launch.program))
+        if looks and queues.fit_together(counts, self.launch.blocks, at_once):
+            self.launch = replace(self.launch, blocks_wait=True)
+            return self._anew(set(range(self.launch.blocks)), device)
+        if not queues.may_share(self.streams):
             return counts
         streams, launch = self.streams, self.launch
         more = self._anew(queues.among(counts, launch.blocks), device)
@@ -166,7 +173,6 @@ class _Blocks:
         if not (queues.have_less(counts, more) or queues.have_less(*stores)):
             self.streams, self.launch = streams, launch
             return counts
-        at_once = model.held(launch, device).blocks_per_sm * device.sm_count
         if queues.few_enough(counts, more, launch.blocks, at_once):
             more = self._anew(set(range(launch.blocks)), device)
         self.launch = replace(self.launch, sharers=len(more))
@@ -185,6 +191,7 @@ class _Blocks:
             smem=self._shape.smem,
             blocks=sorted(blocks),
             variables=self._kernel.variables,
+            paced=self.launch.blocks_wait,
         )
         self.streams.extend(found.streams)
         self.launch = replace(

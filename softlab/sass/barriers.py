@@ -25,6 +25,9 @@ class Host(Protocol):
     def lanes(self, warps: np.ndarray, masks: np.ndarray) -> Lanes:
         """A set of lanes; warps without a lane are left out."""
 
+    def met(self, blocks: np.ndarray) -> None:
+        """The warps of these blocks, (blocks,) bool, have met at a barrier."""
+
 
 def _by_pc(machine: Host, warps: np.ndarray, masks: np.ndarray, pcs: np.ndarray) -> None:
     """Lanes go on behind the instruction at which each waits: lanes at one instruction together.
@@ -279,6 +282,7 @@ class BlockBarriers:
         told = (arrived != 0) & done[:, None]
         self.result[0].reshape(told.shape)[told] = np.broadcast_to(yes[:, None], told.shape)[told]
         self.result[1].reshape(told.shape)[told] = np.broadcast_to(every[:, None], told.shape)[told]
+        machine.met(done)
         arrived[done] = 0
         votes[done] = 0
         kept = []

@@ -126,6 +126,7 @@ def interpret(
     blocks: Sequence[int] | None = None,
     budget: int = BUDGET,
     variables: VariableValues | None = None,
+    paced: bool = False,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
 
@@ -137,6 +138,8 @@ def interpret(
         blocks: linear indices of the blocks to interpret. Whole clusters are interpreted. None: all.
         budget: instructions that all warps together may issue.
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
+        paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
+            other need it. Else all go on together as far as they can.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
@@ -150,7 +153,7 @@ def interpret(
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = _setup(program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
-    machine = Machine(compiled.code, setup)
+    machine = Machine(compiled.code, setup, paced=paced)
     machine.run()
     return _interpretation(machine, mapped, args)
 

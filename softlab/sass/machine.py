@@ -21,6 +21,7 @@ from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Pairs, fresh_reg
 from softlab.sass.lanes import WARP, Lanes, Value, pack
 from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory, Stacks
+from softlab.sass.pace import Pace, cycles_of
 from softlab.sass.setup import Setup
 from softlab.sass.turns import Turns
 
@@ -31,7 +32,7 @@ class Run:
 
     ``reads``: registers whose values it needs; ``writes``: those that it fills. ``alone``: it reads shared memory and
     swaps there what it has read, so that one warp of a block executes it at a time. Else they would all make each other
-    try again, which warps that are not in step do not.
+    try again, which warps that are not in step do not. ``cycles``: what it takes, roughly.
     """
 
     start: int
@@ -40,6 +41,7 @@ class Run:
     reads: tuple[int, ...] = ()
     writes: frozenset[int] = frozenset()
     alone: bool = False
+    cycles: float = 0.0
     ready: Callable[[list], np.ndarray] | None = None
 
 
@@ -50,9 +52,11 @@ class Machine:
     lanes that have not ended. ``changes``: how often a memory changed, or lanes ended.
     """
 
-    def __init__(self, code: Code, setup: Setup) -> None:
+    def __init__(self, code: Code, setup: Setup, *, paced: bool = False) -> None:
         self.code = code
         self.setup = setup
+        #: Who goes on next where time decides, else None.
+        self.pace = Pace(setup.warps) if paced else None
         self.live = setup.masks.copy()
         self.log = Log(setup)
         self.convergence = Convergence(self)
@@ -95,6 +99,11 @@ class Machine:
         if not some.all():
             warps, masks = warps[some], masks[some]
         return Lanes(warps, masks, self.live)
+
+    def met(self, blocks: np.ndarray) -> None:
+        """The warps of these blocks, (blocks,) bool, have met at a barrier."""
+        if self.pace is not None:
+            self.pace.meet(np.arange(self.setup.warps).reshape(self.setup.blocks, -1)[blocks])
 
     def branch(self, taken: Value, target: int, other: int) -> None:
         """The lanes where ``taken`` holds go to ``target``, those where it does not to ``other``."""
@@ -141,7 +150,8 @@ class Machine:
         self.push(0, self.now)
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
-                self._execute(self._turns.choose(self._waiting))
+                pc = self._turns.choose(self._waiting)
+                self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
                 if self.issued > self.setup.budget:
                     raise self._infinite_loop(f"issued more than {self.setup.budget} instructions")
                 if self._turns.stuck:
@@ -193,6 +203,9 @@ class Machine:
         chosen = self._choose(pc)
         if run.alone:
             chosen = self._one_of_each_block(chosen, pc)
+        if self.pace is not None:
+            chosen = self._of_these(chosen, self.pace.first(chosen), pc)
+            self.pace.take(chosen, run.cycles)
         if chosen is not self.now:
             if chosen.same(self.now):
                 chosen = self.now  # the values that it holds have its shape
@@ -267,10 +280,14 @@ class Machine:
         """The first warp of each block; the others will come back to ``pc``."""
         blocks = self.setup.row_of_block[lanes.warps]
         first = np.concatenate(([True], blocks[1:] != blocks[:-1]))
-        if first.all():
+        return self._of_these(lanes, first, pc)
+
+    def _of_these(self, lanes: Lanes, wanted: np.ndarray, pc: int) -> Lanes:
+        """The lanes of the warps that are ``wanted``; the others wait at ``pc``."""
+        if wanted.all():
             return lanes
-        self.push(pc, self.lanes(lanes.warps[~first], lanes.masks[~first]))
-        return self.lanes(lanes.warps[first], lanes.masks[first])
+        self.push(pc, self.lanes(lanes.warps[~wanted], lanes.masks[~wanted]))
+        return self.lanes(lanes.warps[wanted], lanes.masks[wanted])
 
     def _enter(self, lanes: Lanes) -> None:
         """Make these lanes the executing ones: bring the registers of the others home."""
@@ -329,8 +346,9 @@ class Machine:
             if index >= len(instructions) or index in self._heads:
                 steps.append(self._fall_to(index))
                 break
-        alone = _swaps_what_it_read(instructions[pc:index])
-        return Run(pc, index - pc, steps, tuple(sorted(reads - {SINK})), frozenset(writes - {SINK}), alone, ready)
+        done = instructions[pc:index]
+        needs, fills = tuple(sorted(reads - {SINK})), frozenset(writes - {SINK})
+        return Run(pc, index - pc, steps, needs, fills, _swaps_what_it_read(done), cycles_of(done), ready)
 
     def _waiting_step(self, form: Form) -> registry.Action | None:
         """The step of an instruction that waits for an event; None for others."""

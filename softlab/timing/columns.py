@@ -104,6 +104,12 @@ class Columns:
         """The distinct sectors of global memory that each block has atomics on, likewise."""
         return self._of_blocks(self._global(_ATOMICS))
 
+    def lanes_adding(self) -> np.ndarray:
+        """How many lanes of each block have an atomic on global memory, counted once per instruction: int64 (blocks,)."""
+        wanted = self._global(_ATOMICS)
+        block = np.searchsorted(self.blocks, self._block_of_stream)[self.owner[wanted]]
+        return np.bincount(block, self.lanes[wanted], len(self.blocks)).astype(np.int64)
+
     def _global(self, kinds: np.ndarray) -> np.ndarray:
         return (self.space == Space.GLOBAL) & kinds[self.kind]
 

@@ -48,9 +48,10 @@ class Memory:
 
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
-        cold: bool = False, local_bytes: float = 0.0,
+        cold: bool = False, local_bytes: float = 0.0, adding: float | None = None,
     ):  # fmt: skip
-        """``local_bytes``: of local memory that all threads of the GPU use at once."""
+        """``local_bytes``: of local memory that all threads of the GPU use at once. ``adding``: of how many SMs like this
+        one all atomics are; None: of all."""
         self.p = parameters
         state = 0 if cold else 1
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
@@ -78,6 +79,7 @@ class Memory:
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
         self.wanted, self.evenness = self.place, 1.0
         self.active = active_sms
+        self.adding = active_sms if adding is None else adding
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         self._set_queues(parameters)
@@ -396,7 +398,7 @@ class Memory:
         if kind == _ATOMIC:
             own = max(own, p.atomic_sm_return * lanes)
             gpu += p.atomic_return * lanes + p.atomic_return_sector * count
-        work = max(own, gpu * self.active)
+        work = max(own, gpu * self.adding)
         self.l2_free = begin + work
         self.l2_busy += work
         one = self._pass_cycles(count, lanes, width, passes, code)
@@ -407,9 +409,9 @@ class Memory:
                 ready = self._dram(start, sector)
                 self.l2_requests += 1
             share = self.sharing.place(sector).share
-            others = max(1.0, min(self.active, share), self.active * self.sharing.wanted.get(sector, 0.0))
+            others = max(1.0, min(self.adding, share), self.adding * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(begin, come, sector, one * times, others, self.active, nbytes)
+            free = self.units.take(begin, come, sector, one * times, others, self.adding, nbytes)
             if free > processed:
                 processed = free
         self.atomics += 1

@@ -210,7 +210,17 @@ def _memory(
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
-    return Memory(p, shared, sample.active, held, carved, not warm, at_once * columns.local_bytes())
+    local = at_once * columns.local_bytes()
+    return Memory(p, shared, sample.active, held, carved, not warm, local, _adding(launch, columns, sample))
+
+
+def _adding(launch: Timed, columns: Columns, sample: Sample) -> float:
+    """Of how many SMs like the simulated one all atomics of the launch are: it may have more than the others."""
+    lanes = columns.lanes_adding()
+    own = lanes[np.isin(columns.blocks, sample.blocks)]
+    if not own.sum():
+        return float(sample.active)
+    return min(float(sample.active), float(lanes.mean() * launch.blocks / (own.mean() * sample.per_sm)))
 
 
 def _record(
@@ -309,7 +319,7 @@ def _unmeasured(launch: Timed) -> str:
         names = " and ".join(launch.driver_calls)
         reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
     if launch.blocks_wait:
-        reasons.append("blocks wait for others of the grid, and they look as often as if all blocks went in lock step")
+        reasons.append("blocks wait for others of the grid, and how often they look is known roughly")
     if launch.sharers == launch.blocks:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
     elif launch.sharers:

@@ -43,6 +43,24 @@ def _visits(stream: WarpStream) -> np.ndarray:
     return np.stack([sectors, np.full(len(sectors), stream.block)])
 
 
+def look_again(function: MachineFunction) -> bool:
+    """Whether a loop loads what other blocks write: a load that every reader sees as L2 has it, in front of a jump back."""
+    code = function.instructions
+    loads = [n for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers]
+    places = {one.address: n for n, one in enumerate(code)}
+    jumps = [(places.get(target, n), n) for n, one in enumerate(code) for target in one.targets]
+    return any(first <= load <= last for first, last in jumps for load in loads)
+
+
+def fit_together(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
+    """Whether all blocks of a grid are few enough to be interpreted together.
+
+    Arguments:
+        counts: block -> its instructions, of some. blocks, at_once: as for :func:`few_enough`.
+    """
+    return blocks <= _WAVES * at_once and sum(counts.values()) / max(1, len(counts)) * blocks <= _TOGETHER
+
+
 def among(known: Iterable[int], blocks: int) -> set[int]:
     """The known blocks of a grid, and as many others from all over it."""
     own = set(known)

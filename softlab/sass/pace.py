@@ -1,0 +1,55 @@
+"""Turns by time: what has taken the least until now goes on first.
+
+Blocks that wait for each other look at memory until another block has written it. How often they look, and how far the
+others have come meanwhile, then depends on how long each instruction takes. The figures here are round ones of an H100
+(rows ``latency.L2``, ``latency.ATOMG.ADD``, ``latency.MEMBAR.GPU``, ``latency.LDS`` of its atlas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from softlab.sass.decode import Instruction
+from softlab.sass.lanes import Lanes
+
+#: Cycles of an instruction, and until the result of one that a run waits for is there.
+_INSTRUCTION = 5.0
+_LATENCIES = {
+    **dict.fromkeys(("LDG", "LD"), 280.0), **dict.fromkeys(("ATOMG", "ATOM"), 320.0), "MEMBAR": 690.0,
+    **dict.fromkeys(("LDS", "ATOMS", "SHFL", "BAR"), 30.0),
+}  # fmt: skip
+#: Lanes at one instruction that are this close to the first of them execute it together.
+_TOGETHER = 100.0
+
+
+class Pace:
+    """``clock``: float64 (warps,), the cycles that each warp has taken."""
+
+    def __init__(self, warps: int) -> None:
+        self.clock = np.zeros(warps)
+
+    def choose(self, paths: Mapping[int, Iterable[Lanes]]) -> int:
+        """The instruction whose lanes execute next."""
+        return min(paths, key=lambda pc: min(float(self.clock[lanes.warps].min()) for lanes in paths[pc]))
+
+    def first(self, lanes: Lanes) -> np.ndarray:
+        """(k,) bool: the warps of a set that go on now; the others are ahead of them."""
+        clock = self.clock[lanes.warps]
+        return clock <= clock.min() + _TOGETHER
+
+    def take(self, lanes: Lanes, cycles: float) -> None:
+        """These lanes have executed a run that takes so long."""
+        self.clock[lanes.warps] += cycles
+
+    def meet(self, groups: np.ndarray) -> None:
+        """The warps of each row of (n, warps) go on together, when the last one has come."""
+        self.clock[groups] = self.clock[groups].max(axis=1, keepdims=True)
+
+
+def cycles_of(instructions: Sequence[Instruction]) -> float:
+    """Cycles of a straight run: its loads are under way together."""
+    return _INSTRUCTION * len(instructions) + max(
+        (_LATENCIES.get(one.opcode, 0.0) for one in instructions), default=0.0
+    )
