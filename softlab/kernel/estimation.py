@@ -157,22 +157,29 @@ class _Blocks:
         return self._interpret(set(range(self.launch.blocks)))
 
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
-        """The ``counts`` of the interpreted blocks; those of all blocks where they share work and are few enough."""
+        """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others
+        write, or swap where others do, and are few enough."""
         if len(counts) == self.launch.blocks:
             return counts
         at_once = model.held(self.launch, device).blocks_per_sm * device.sm_count
-        looks = queues.look_again(model.machine_function(self.launch.program))
-        if looks and queues.fit_together(counts, self.launch.blocks, at_once):
+        if queues.may_share(self.streams) and (more := self._shared(counts, at_once, device)):
+            return more
+        function, every = model.machine_function(self.launch.program), set(range(self.launch.blocks))
+        if queues.look_again(function) and queues.fit_together(counts, self.launch.blocks, at_once):
             self.launch = replace(self.launch, blocks_wait=True)
-            return self._anew(set(range(self.launch.blocks)), device)
-        if not queues.may_share(self.streams):
-            return counts
+            return self._anew(every, device)
+        if queues.compare(self.streams, function) and queues.cheap(counts, self.launch.blocks):
+            return self._anew(every, device)
+        return counts
+
+    def _shared(self, counts: dict[int, int], at_once: int, device: Device) -> dict[int, int]:
+        """The counts of more blocks than the interpreted ones if blocks share work, else none."""
         streams, launch = self.streams, self.launch
         more = self._anew(queues.among(counts, launch.blocks), device)
         stores = queues.stores_of_blocks(streams), queues.stores_of_blocks(self.streams)
         if not (queues.have_less(counts, more) or queues.have_less(*stores)):
             self.streams, self.launch = streams, launch
-            return counts
+            return {}
         if queues.few_enough(counts, more, launch.blocks, at_once):
             more = self._anew(set(range(launch.blocks)), device)
         self.launch = replace(self.launch, sharers=len(more))

@@ -116,10 +116,11 @@ class Access:
                     space = Space.DISTRIBUTED_SHARED
             logged = address
         part = Part(space, active, address.reshape(-1) if active.all() else address[active], row)
-        width = self.width
-        if space == Space.LOCAL and width > 4:
-            width = 4  # the words of a lane are not neighbours
-        machine.log.request(machine.offset, space, self.kind, width, logged, active)
+        if space == Space.LOCAL and self.width > 4:  # the words of a lane are not neighbours
+            for word in range(self.width // 4):
+                machine.log.request(machine.offset, space, self.kind, 4, logged + 4 * WARP * word, active)
+        else:
+            machine.log.request(machine.offset, space, self.kind, self.width, logged, active)
         return part
 
     def block_memory(self, space: Space) -> BlockMemory:

@@ -49,8 +49,8 @@ class Accesses:
     ``offsets`` int64 (m + 1,): request k touches ``sectors[offsets[k]:offsets[k + 1]]``.
     ``sectors`` int64: the distinct 32-byte sectors of each request, ascending. An atomic of global memory has each of
     them once per pass. A sector of global memory is its address // 32. That of shared memory is the offset in the
-    block's memory // 32 (an atomic has its words instead, offset // 4), of local memory the offset in the thread's memory * 32 lanes // 32 (lanes are interleaved by
-    4-byte words), of constant memory the offset in its bank // 32.
+    block's memory // 32 (an atomic has its words instead, offset // 4), of local memory the offset in the thread's
+    memory * 32 lanes // 32 (lanes are interleaved by 4-byte words), of constant memory the offset in its bank // 32.
     """
 
     position: np.ndarray

@@ -30,12 +30,12 @@ class AtomicUnits:
         self.together = 0.0
 
     def take(
-        self, begin: float, come: float, sector: int, cost: float, others: float, active: float, nbytes: int
+        self, begin: float, come: float, sector: int, cost: float, others: float, active: int, nbytes: int
     ) -> float:
-        """When a sector's passes are done that begin at ``begin``, have their data from DRAM at ``come``, and take a unit
-        for ``cost`` cycles. Until then the unit does others.
+        """When a sector's passes are done that begin at ``begin`` and take a unit for ``cost`` cycles. Their data are
+        there at ``come``, and until then the unit does others.
 
-        others: SMs that want the same line. active: SMs with atomics. nbytes: of the array that the sector belongs to. How
+        others: SMs that want the same line. active: SMs at work. nbytes: of the array that the sector belongs to. How
         evenly its lines use the units is in the rows, so that all units count as one that is quicker.
         """
         units, line = max(1.0, interpolated(self.p.atomic_spread, log2(nbytes))), sector >> _LINE

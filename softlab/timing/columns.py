@@ -105,7 +105,7 @@ class Columns:
         return self._of_blocks(self._global(_ATOMICS))
 
     def lanes_adding(self) -> np.ndarray:
-        """How many lanes of each block have an atomic on global memory, counted once per instruction: int64 (blocks,)."""
+        """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)
         block = np.searchsorted(self.blocks, self._block_of_stream)[self.owner[wanted]]
         return np.bincount(block, self.lanes[wanted], len(self.blocks)).astype(np.int64)

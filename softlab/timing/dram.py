@@ -29,9 +29,9 @@ _ALONE = 1.5
 class Dram:
     """The queue in front of the DRAM: one SM's share of it."""
 
-    def __init__(self, p: Parameters, active: int):
+    def __init__(self, p: Parameters, active: int, alike: float | None = None):
         self.p = p
-        self.rate = min(interpolated(p.dram_sm_bytes, active), p.dram_bytes / active)
+        self.rate = min(interpolated(p.dram_sm_bytes, alike or active), p.dram_bytes / (alike or active))
         self.free = 0.0
         #: Bytes that were moved, and the cost of all of them.
         self.moved = self.busy = 0.0

@@ -48,10 +48,10 @@ class Memory:
 
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
-        cold: bool = False, local_bytes: float = 0.0, adding: float | None = None,
+        cold: bool = False, local_bytes: float = 0.0, alike: float | None = None, adding: float | None = None,
     ):  # fmt: skip
-        """``local_bytes``: of local memory that all threads of the GPU use at once. ``adding``: of how many SMs like this
-        one all atomics are; None: of all."""
+        """``local_bytes``: of local memory that all threads of the GPU use at once. ``alike``: of how many SMs like
+        this one the work of all is, and ``adding`` their atomics; None: of all."""
         self.p = parameters
         state = 0 if cold else 1
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
@@ -80,10 +80,15 @@ class Memory:
         self.wanted, self.evenness = self.place, 1.0
         self.active = active_sms
         self.adding = active_sms if adding is None else adding
+        self.alike = active_sms if alike is None else alike
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         self._set_queues(parameters)
         self._set_caches(parameters, active_sms, shared_bytes)
+        #: Lines of local memory that are stored to in part -> their sectors, the line that was stored to last at the
+        #: end; and sectors of those that have left the SM -> when L2 has them.
+        self.kept: OrderedDict[int, set[int]] = OrderedDict()
+        self.leaving: dict[int, float] = {}
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.units = AtomicUnits(parameters)
@@ -98,15 +103,16 @@ class Memory:
         self.coming: deque[tuple[float, float]] = deque()
         self.comes = 0.0
         self.l2_load = Load(p.l2_latency)
-        self.dram = Dram(p, self.active)
-        self._set_rates(p, self.active)
+        self.dram = Dram(p, self.active, self.alike)
+        self._set_rates(p)
 
-    def _set_rates(self, p: Parameters, active_sms: int) -> None:
-        """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives."""
-        self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / active_sms)
-        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / active_sms)
-        self.passing_cycles = _SECTOR * active_sms / p.l2_passing_bytes
-        self.fill_cycles = _SECTOR * active_sms / p.l2_write_bytes
+    def _set_rates(self, p: Parameters) -> None:
+        """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives. An SM
+        that has more to load than others gets more of L2; stores are not so: local memory of few blocks says so."""
+        self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / self.alike)
+        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.active)
+        self.passing_cycles = _SECTOR * self.active / p.l2_passing_bytes
+        self.fill_cycles = _SECTOR * self.active / p.l2_write_bytes
 
     def _set_caches(self, p: Parameters, active_sms: int, shared_bytes: int) -> None:
         """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
@@ -358,8 +364,11 @@ class Memory:
         if begun and self.sharing.written_back:
             self._write_back(start, sectors)
         done = self.l2_write_free + p.l2_latency
+        there = start + p.l1_latency
         for sector in sectors:
             self.l2[sector] = done
+            self.l1[sector] = there  # a load finds what was stored
+        self._use(sectors)
         self._drained(self.l2_write_free)
         return done
 
@@ -398,7 +407,7 @@ class Memory:
         if kind == _ATOMIC:
             own = max(own, p.atomic_sm_return * lanes)
             gpu += p.atomic_return * lanes + p.atomic_return_sector * count
-        work = max(own, gpu * self.adding)
+        work = max(own, gpu * self.active)
         self.l2_free = begin + work
         self.l2_busy += work
         one = self._pass_cycles(count, lanes, width, passes, code)
@@ -411,7 +420,7 @@ class Memory:
             share = self.sharing.place(sector).share
             others = max(1.0, min(self.adding, share), self.adding * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(begin, come, sector, one * times, others, self.adding, nbytes)
+            free = self.units.take(begin, come, sector, one * times, others, self.active, nbytes)
             if free > processed:
                 processed = free
         self.atomics += 1
@@ -430,6 +439,19 @@ class Memory:
             return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
+    def _leave(self, owner: int, sectors: tuple[int, ...]) -> None:
+        """Lines of local memory that are stored to in part. The SM keeps some. Who loads a sector of one that has left
+        waits until L2 has it."""
+        kept, there = self.kept, self.l2_write_free + self.p.l2_latency
+        for sector in sectors:
+            line = owner << 24 | sector >> 2
+            kept.setdefault(line, set()).add(sector)
+            kept.move_to_end(line)
+            self.leaving.pop(owner << 24 | sector, None)
+            if len(kept) > self.p.store_lines:
+                gone, stored = kept.popitem(last=False)
+                self.leaving.update((gone >> 24 << 24 | one, there) for one in stored)
+
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
     ) -> float:  # fmt: skip
@@ -446,12 +468,16 @@ class Memory:
             self.l2_write_busy += work
             passing = self._moved(len(sectors), lines) * self.passing_cycles
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
+            if size < _SECTOR * len(sectors):
+                self._leave(owner, sectors)
             if self.local_left:
                 self.dram.write(start, _SECTOR * len(sectors) * self.local_left, 8.0, True)
                 self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)
         else:
             missed = sum(key not in l1 for key in keys)
             done = max([done, *(l1[key] for key in keys if key in l1)])
+            if self.leaving:
+                done = max(done, *(self.leaving.get(owner << 24 | sector, 0.0) for sector in sectors))
             if missed:
                 self.l2_free = max(self.l2_free, start) + missed * self.l2_cycles
                 done = max(done, self.l2_free + p.l2_latency)

@@ -211,16 +211,26 @@ def _memory(
     carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
     local = at_once * columns.local_bytes()
-    return Memory(p, shared, sample.active, held, carved, not warm, local, _adding(launch, columns, sample))
+    works = (
+        instructions_of_blocks(columns.streams),
+        dict(zip(columns.blocks.tolist(), columns.lanes_adding(), strict=True)),
+    )
+    alike = [_alike(launch, sample, work) for work in works]
+    return Memory(p, shared, sample.active, held, carved, not warm, local, *alike)
 
 
-def _adding(launch: Timed, columns: Columns, sample: Sample) -> float:
-    """Of how many SMs like the simulated one all atomics of the launch are: it may have more than the others."""
-    lanes = columns.lanes_adding()
-    own = lanes[np.isin(columns.blocks, sample.blocks)]
-    if not own.sum():
+def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
+    """Of how many SMs like the simulated one all work of the launch is: it may have more than the others.
+
+    Arguments:
+        work: block -> its work, of those that were interpreted.
+    """
+    usual = [done for block, done in work.items() if len(work) == launch.blocks or 0 < block < launch.blocks - 1]
+    own = [work[block] for block in sample.blocks if block in work]
+    if not (own and sum(own)):
         return float(sample.active)
-    return min(float(sample.active), float(lanes.mean() * launch.blocks / (own.mean() * sample.per_sm)))
+    mean = float(np.mean(usual)) if usual else float(np.mean(own))
+    return min(float(sample.active), mean * launch.blocks / (float(np.mean(own)) * sample.per_sm))
 
 
 def _record(

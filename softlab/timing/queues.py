@@ -15,8 +15,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from softlab.cuda.machine_instructions import MachineFunction
 from softlab.sass.streams import Kind, Space, WarpStream
-from softlab.timing.sampling import Sample
+from softlab.timing.sampling import INTERPRETED, Sample
 
 #: Blocks share work if the instructions or the stores of some, interpreted among twice as many, fall below this share.
 _LESS = 0.95
@@ -44,7 +45,7 @@ def _visits(stream: WarpStream) -> np.ndarray:
 
 
 def look_again(function: MachineFunction) -> bool:
-    """Whether a loop loads what other blocks write: a load that every reader sees as L2 has it, in front of a jump back."""
+    """Whether a loop loads what other blocks write: every reader sees it as L2 has it."""
     code = function.instructions
     loads = [n for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers]
     places = {one.address: n for n, one in enumerate(code)}
@@ -59,6 +60,22 @@ def fit_together(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
         counts: block -> its instructions, of some. blocks, at_once: as for :func:`few_enough`.
     """
     return blocks <= _WAVES * at_once and sum(counts.values()) / max(1, len(counts)) * blocks <= _TOGETHER
+
+
+def compare(streams: Iterable[WarpStream], function: MachineFunction) -> bool:
+    """Whether warps have compare-and-swap on global memory: how often they try depends on what all blocks swap."""
+    code = function.instructions
+    swaps = np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool)
+    return bool(swaps.any()) and any(swaps[stream.instructions].any() for stream in streams)
+
+
+def cheap(counts: Mapping[int, int], blocks: int) -> bool:
+    """Whether a whole grid has no more instructions than are interpreted to see how blocks differ.
+
+    Arguments:
+        counts: block -> its instructions, of some. blocks: of the grid.
+    """
+    return sum(counts.values()) / max(1, len(counts)) * blocks <= INTERPRETED
 
 
 def among(known: Iterable[int], blocks: int) -> set[int]:

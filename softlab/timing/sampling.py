@@ -32,7 +32,7 @@ Index3 = tuple[int, int, int]
 #: deviation of those that are no edges is above this share of their mean, or that of their longest warps.
 _MORE, _SPREAD = 1.02, 0.02
 #: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
-_INTERPRETED, _DEALT = 4_000_000, 1 << 16
+INTERPRETED, _DEALT = 4_000_000, 1 << 16
 #: The share of their mean by which blocks have to differ from it, so that shorter ones are taken to end first.
 _UNKNOWN = 0.1
 #: Blocks that say how the longest warps of blocks are spread.
@@ -107,7 +107,7 @@ def more_blocks(
     mean = float(np.mean([counts[b] for b in inner]))
     if not any(_differ([known[b] for b in inner]) for known in (counts, longest or {}) if known):
         return ()
-    wanted = min(blocks, int(_INTERPRETED / max(1.0, mean)))
+    wanted = min(blocks, int(INTERPRETED / max(1.0, mean)))
     return tuple(sorted(set(_drawn(blocks, wanted)) - set(counts)))
 
 

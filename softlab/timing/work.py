@@ -12,8 +12,9 @@ from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.columns import Columns
 
-#: (position, space, kind, wavefronts, sectors or the words of an atomic of shared memory, lanes, bytes per lane, whether it passes L1 by; of an atomic: its code;
-#: lines of 128 bytes, and how many of them the busiest bank of L1's tags looks up)
+#: (position, space, kind, wavefronts, sectors or the words of an atomic of shared memory, lanes, bytes per lane,
+#: whether it passes L1 by; of an atomic: its code; lines of 128 bytes, and how many of them the busiest bank of L1's
+#: tags looks up)
 MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int, int, int]
 #: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
 #: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.

@@ -187,3 +187,34 @@ def test_beyond_a_part_of_an_array_is_outside(outside):
     x = np.zeros(512, np.float32)[3:303]
     with pytest.raises(KernelFault, match=r"outside|out-of-bounds"):
         interpret(kernel, 1, 1, (x, np.zeros(1, np.float32), outside))
+
+
+ADDED = """extern "C" __global__ void added(const int* place, float* y) {
+  __shared__ float sums[1024];
+  for (int k = threadIdx.x; k < 1024; k += blockDim.x) sums[k] = 0;
+  __syncthreads();
+  atomicAdd(&sums[place[threadIdx.x]], 1.0f);
+  __syncthreads();
+  for (int k = threadIdx.x; k < 1024; k += blockDim.x) y[k] = sums[k];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("place", "turns"),
+    [
+        (np.arange(64), 1),
+        (np.arange(64) % 32, 1),  # warps that are not in step do not make each other try again
+        (np.arange(64) * 2, 2),  # one lane per bank and turn
+        (np.arange(64) // 4, 4),
+        (np.arange(64) * 32 % 1024, 32),
+    ],
+)
+def test_a_loop_of_compare_and_swap_serves_one_lane_per_bank(place, turns):
+    found = interpret(Kernel(ADDED, "added"), 1, 64, (place.astype(np.int32), np.zeros(1024, np.float32)))
+    assert (found.output(1) == np.bincount(place, minlength=1024)).all()
+    swaps = [n for n, one in enumerate(found.code) if one.opcode == "ATOMS" and "CAST" in one.modifiers]
+    assert [np.isin(stream.instructions, swaps).sum() for stream in found.streams] == [turns, turns]
+    atomics = found.streams[0].accesses.kind == Kind.ATOMIC
+    assert found.streams[0].accesses.wavefronts[atomics].tolist() == [1] * turns
+    sectors = found.streams[0].accesses.sectors[np.repeat(atomics, np.diff(found.streams[0].accesses.offsets))]
+    assert len(set(sectors.tolist())) == len(np.unique(place[:32]))  # of an atomic the words

@@ -82,6 +82,15 @@ def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
     assert dict(found.atomic_spread) == pytest.approx(curve)
 
 
+def test_a_turn_of_a_loop_that_swaps_follows_from_the_busiest_bank_and_the_busiest_word():
+    row = "interval_sm.ATOMS.{}.random.{}"
+    rows = {row.format("ADD", 8): 6.0, row.format("ADD", 256): 2.0, row.format("CAST.SPIN", 8): 200.0}
+    warps = {row.format("CAST.SPIN", 8) + ".warps.1": 640.0, row.format("CAST.SPIN", 256) + ".warps.1": 280.0}
+    p = with_atlas(given(), atlas(**rows, **warps))
+    assert (p.shared_swap, p.shared_swap_apart) == (90.0, 50.0)
+    assert with_atlas(given(), atlas(**rows)).shared_swap == Parameters("H200").shared_swap
+
+
 def test_sectors_without_neighbours_and_fences_follow_from_their_rows():
     rows = {f"bandwidth__DRAM__stride__{pitch}": rate for pitch, rate in ((32, 2400.0), (128, 960.0), (256, 640.0))}
     pitches = ((32, 1000.0), (64, 800.0), (128, 400.0), (256, 240.0))

@@ -9,6 +9,7 @@ import pytest
 
 import softlab
 from softlab.kernel.estimation import sample_launch
+from softlab.sass.streams import Kind
 from softlab.timing import queues
 from softlab.timing.sampling import Sample
 
@@ -61,6 +62,29 @@ extern "C" __global__ void last_block(const float* in, float* sums, unsigned* ar
   v = 0;
   for (int k = threadIdx.x; k < gridDim.x; k += 32) v += sums[k];
   atomicAdd(total, v);
+}
+extern "C" __global__ void look_back(const float* in, float* out, volatile int* states, int* tickets) {
+  __shared__ int block;
+  if (threadIdx.x == 0) block = atomicAdd(tickets, 1);
+  __syncwarp();
+  int sum = 1;
+  if (threadIdx.x == 0) {
+    states[block] = block ? 1 : 2;
+    for (int k = block - 1; k >= 0; k--) {
+      int state;
+      do state = states[k];
+      while (state == 0);
+      sum += state;
+      if (state == 2) break;
+    }
+    states[block] = 2;
+  }
+  out[block * 32 + threadIdx.x] = sum;
+}
+extern "C" __global__ void insert(const float* in, float* out, int* table, int mask) {
+  const int key = blockIdx.x * blockDim.x + threadIdx.x + 1;
+  unsigned place = key * 0x9E3779B1u >> 16 & mask;
+  while (atomicCAS(table + place, 0, key) != 0) place = place + 1 & mask;
 }
 extern "C" __global__ void places(const float* in, float* out, int turns, int* next) {
   for (int k = 0; k < turns; k++) {
@@ -157,3 +181,27 @@ def test_blocks_that_end_together_are_those_around_the_mean():
     found = queues.usual(Sample((0, 1), per_sm=2, resident=2, active=4), counts)
     assert found.blocks == (2, 5)  # the third of 10, 20, 30, 40 and of 70, 80, 90, 100
     assert found.per_sm == 2
+
+
+def test_blocks_that_look_back_find_what_the_ones_before_have_written_meanwhile():
+    found = launched("look_back", np.zeros(GRID, np.int32), counter())
+    assert found.launch.blocks_wait
+    assert len({stream.block for stream in found.streams}) == GRID
+    # A block that looks back t blocks finds one that had done so t loads ago: about the root of twice its number.
+    looks = [np.count_nonzero(stream.accesses.kind == Kind.LOAD) for stream in found.streams]
+    assert 1 <= np.median(looks) < (2 * GRID) ** 0.5
+    assert "how often they look is known roughly" in found.estimate().validated
+
+
+def test_blocks_that_swap_meet_what_all_others_have_swapped():
+    table = np.zeros(1 << 14, np.int32)
+    found = launched("insert", table, len(table) - 1)
+    assert len({stream.block for stream in found.streams}) == GRID
+    swaps = sum(np.count_nonzero(stream.accesses.kind == Kind.ATOMIC) for stream in found.streams)
+    assert swaps > 1.2 * GRID  # half of the table is taken at the end
+
+
+def test_a_grid_that_swaps_and_is_large_keeps_its_sample(monkeypatch):
+    monkeypatch.setattr(queues, "INTERPRETED", 1000)
+    found = launched("insert", np.zeros(1 << 14, np.int32), (1 << 14) - 1)
+    assert len({stream.block for stream in found.streams}) < GRID

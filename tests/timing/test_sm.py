@@ -14,6 +14,7 @@ from softlab.emulator.machine.native import available, compiling
 from softlab.hardware.atlas import load as load_atlas
 from softlab.hardware.devices import resolve
 from softlab.sass.streams import Kind, Space
+from softlab.timing.atomics import AtomicUnits
 from softlab.timing.blocks import BlockClock
 from softlab.timing.dram import Dram
 from softlab.timing.loads import Load, later
@@ -322,6 +323,54 @@ def test_the_word_that_many_lanes_and_many_blocks_want_decides():
     assert spread < hot / 3
     wanted = atomics(lambda w, k: [0] * 5 + [4, 8, 12], active=10, wanted={0: 0.5}, **figures)
     assert wanted == pytest.approx(5 * hot, rel=0.03)
+
+
+def test_a_unit_does_other_atomics_while_dram_brings_a_sector():
+    units = AtomicUnits(replace(BARE, atomic_spread=((7.0, 1.0), (10.0, 8.0))))
+    late = units.take(0.0, 600.0, 0, 10.0, 1.0, 1, 128)
+    other = units.take(0.0, 0.0, 4, 10.0, 1.0, 1, 128)
+    assert (late, other) == (610.0, 20.0)
+
+
+def test_a_hot_word_is_wanted_by_as_many_sms_as_all_atomics_of_the_launch_are_of():
+    array = Sharing((Region(0, 31, 1.0, 0.0, 32.0),), 0.0, 0.0, wanted={0: 1.0})
+
+    def time(adding: float) -> float:
+        memory = Memory(replace(BARE, atomic_lane=40.0), array, 100, 1.0, 0, adding=adding)
+        for _ in range(50):
+            memory.access(0.0, 0, 3, 32, (0,) * 32, 0.0, 32, 4, 0, 1, 1, 0)
+        return memory.last_store
+
+    assert time(100.0) == pytest.approx(50 * 32 * 40 * 100, rel=0.03)
+    assert time(60.0) == pytest.approx(0.6 * time(100.0), rel=0.03)
+
+
+def test_an_sm_with_more_than_the_others_has_more_of_l2_and_of_dram():
+    def time(alike: float, warm: float) -> float:
+        memory = Memory(BARE, Sharing.none(), 132, warm, 0, alike=alike)
+        sectors = (tuple(range(4 * k, 4 * k + 4)) for k in range(0, 8000, 2))
+        done = [memory.access(0.0, 0, 0, 1, one, 0.0, 32, 4, 1, 1, 1, 0)[2] for one in sectors]
+        return max(done)
+
+    for warm in (0.0, 1.0):
+        assert time(66.0, warm) == pytest.approx(time(132.0, warm) / 2, rel=0.05)
+
+
+def swaps(warps: int, words, blocks: int = 1) -> float:
+    """Cycles until warps have had a turn of a loop that swaps at these words: (block, warp) -> words."""
+    result, _ = run(
+        [row(Pipe.MIO, action=Action.MEMORY, write=0), row(wait=(0,))], warps=warps, blocks=blocks,
+        parameters=replace(BARE, shared_swap=100.0, shared_swap_apart=50.0),
+        requests=lambda b, w: [request(2, words(b, w), space=1, bypass=3)],
+    )  # fmt: skip
+    return result.cycles
+
+
+def test_warps_at_one_word_of_shared_memory_swap_one_after_the_other():
+    alone = swaps(1, lambda b, w: [0])
+    assert swaps(4, lambda b, w: [w]) < alone + 20
+    assert swaps(4, lambda b, w: [0]) > alone + 150
+    assert swaps(1, lambda b, w: [0], blocks=4) < alone + 20  # each block has its own
 
 
 def test_l2_writes_what_comes_from_dram_and_what_sms_store_one_after_the_other():

@@ -136,8 +136,11 @@ def _atomic(form: Form, machine: Machine) -> Action:
 
 
 def first_of_banks(address: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
-    """The lanes that are the first ones of their warp at their bank of shared memory: (k, 32) bool. ``width``: bytes per
-    lane; 8 bytes take two banks."""
+    """The lanes that are the first ones of their warp at their bank of shared memory: (k, 32) bool.
+
+    Arguments:
+        address, active: (k, 32). width: bytes per lane; 8 bytes take two banks.
+    """
     bank = address // width % (BANKS * BANK_BYTES // width)
     if width == 2 * BANK_BYTES:  # half a warp after the other
         bank += np.arange(WARP) // (WARP // 2) * BANKS
