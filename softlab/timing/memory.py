@@ -59,9 +59,6 @@ class Memory:
         self.known_at = -1.0
         #: The warp's scheduler and how many accesses it had before; when the first sector of each array came from DRAM.
         self.scheduler = self.number = 0
-        #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
-        self.block = 0
-        self.swapped: dict[int, float] = {}
         self.begun: dict[int, float] = {}
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (
@@ -73,9 +70,6 @@ class Memory:
         self.place, self.fetching = sharing.place(-1), 1.0
         #: The share of the grid's blocks that have ended.
         self.done = 0.0
-        #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
-        self.stored: set[int] = set()
-        self.begun_lines = BegunLines(parameters.store_lines)
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
         self.wanted, self.evenness = self.place, 1.0
         self.active = active_sms
@@ -85,10 +79,7 @@ class Memory:
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         self._set_queues(parameters)
         self._set_caches(parameters, active_sms, shared_bytes)
-        #: Lines of local memory that are stored to in part -> their sectors, the line that was stored to last at the
-        #: end; and sectors of those that have left the SM -> when L2 has them.
-        self.kept: OrderedDict[int, set[int]] = OrderedDict()
-        self.leaving: dict[int, float] = {}
+        self._set_stored(parameters)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.units = AtomicUnits(parameters)
@@ -107,12 +98,15 @@ class Memory:
         self._set_rates(p)
 
     def _set_rates(self, p: Parameters) -> None:
-        """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives. An SM
-        that has more to load than others gets more of L2; stores are not so: local memory of few blocks says so."""
+        """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives.
+
+        An SM that has more to load than others gets more of L2. One that has more to store does not: so it was seen
+        where local memory is stored.
+        """
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / self.alike)
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.active)
         self.passing_cycles = _SECTOR * self.active / p.l2_passing_bytes
-        self.fill_cycles = _SECTOR * self.active / p.l2_write_bytes
+        self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
 
     def _set_caches(self, p: Parameters, active_sms: int, shared_bytes: int) -> None:
         """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
@@ -125,6 +119,19 @@ class Memory:
         self.l2: OrderedDict[int, float] = OrderedDict()
         self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / active_sms / _SECTOR)
         self.common: dict[int, float] = {}
+
+    def _set_stored(self, p: Parameters) -> None:
+        """What warps have stored and swapped: nothing."""
+        #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
+        self.stored: set[int] = set()
+        self.begun_lines = BegunLines(p.store_lines)
+        #: Lines of local memory that are stored to in part -> their sectors, the line that was stored to last at the
+        #: end; and sectors of those that have left the SM -> when L2 has them.
+        self.kept: OrderedDict[int, set[int]] = OrderedDict()
+        self.leaving: dict[int, float] = {}
+        #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
+        self.block = 0
+        self.swapped: dict[int, float] = {}
 
     @property
     def served(self) -> float:
