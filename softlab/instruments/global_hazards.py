@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from softlab.instruments.global_shadow import (
 from softlab.instruments.guesses import checked_guesses
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
+from softlab.instruments.native_order import STEP, KeyedAccess, NativeOrder, mbarrier_keys, run_starts, shared_keys
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
@@ -60,6 +61,10 @@ _WORD_SHIFT = 2
 _MOST_CELLS = 33
 #: Sets of lanes whose mbarriers are remembered.
 _MOST_KNOWN = 64
+#: What a step of the orders takes in NumPy, where compiling takes 1: the steps are compiled in half a second.
+_OF_A_STEP = 0.2
+#: A strong access as the orders take it: :class:`StrongAccess` in NumPy, :class:`KeyedAccess` in compiled code.
+Meeting: TypeAlias = Any
 
 
 class GlobalHazards(Observer):
@@ -74,6 +79,8 @@ class GlobalHazards(Observer):
         self._exchanged = np.zeros((0, 0), np.int64)
         #: Waits at mbarriers whose answer decides nothing.
         self._unread: frozenset[int] = frozenset()
+        #: Whether the orders are compiled, and take accesses by keys.
+        self._keyed = False
         self._strong_accesses = False
         self._shadows: dict[int, GlobalShadow] = {}
         #: Atomics whose old value nobody uses, in launches of several blocks; those on each array.
@@ -101,16 +108,12 @@ class GlobalHazards(Observer):
         """All blocks of earlier batches run at the same time as these, with nothing known of them."""
         if self._strong_shared is None:
             self._analyse(batch)
-        before = [order.published() for order in self._orders] or [{}, {}]
-        size = (batch.blocks, batch.threads)
-        self._orders = [HappensBefore(*size, before[0])]
+        self._begin_orders(batch)
         self._exchanged = np.zeros((batch.blocks, batch.threads // WARP), np.int64)
         self._unread = batch.program.fact(unread_answers)
         if math.prod(batch.geometry.grid) > 1:
             self._blind_atomics = batch.program.fact(blind_atomics)
-        if self._strong_accesses:
-            self._orders.append(HappensBefore(*size, before[1], of_reads=True))
-        self._native = NativeGlobal(batch.threads) if batch.compiled != "none" else None
+        self._native = NativeGlobal() if batch.compiled != "none" else None
         self._repeated = RepeatedAtomics(batch.shared.known, batch.compiled)
         self._batch = batch
         self._last_reads = {}
@@ -119,6 +122,24 @@ class GlobalHazards(Observer):
         self._reports.begin_batch(batch, self._granule_shift, self._exchanged)
         if len(self._all_lanes) != batch.blocks * batch.threads:
             self._all_lanes = np.arange(batch.blocks * batch.threads)
+
+    def _begin_orders(self, batch: Batch) -> None:
+        """Orders of this batch, compiled ones where words matter."""
+        size = (batch.blocks, batch.threads)
+        self._keyed = bool(self._strong_shared) and STEP.ready(batch.compiled, 0)
+        before: list[HappensBefore] = list(self._orders)
+        self._orders = []
+        for number in range(2 if self._strong_accesses else 1):
+            earlier = before[number] if before else None
+            of_reads = number == 1
+            if not self._keyed:
+                words = earlier.published() if earlier is not None else {}
+                self._orders.append(HappensBefore(*size, words, of_reads=of_reads))
+            elif isinstance(earlier, NativeOrder):
+                self._orders.append(NativeOrder(*size, earlier, of_reads=of_reads))
+            else:
+                words = earlier.published() if earlier is not None else {}
+                self._orders.append(NativeOrder(*size, words, of_reads=of_reads))
 
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""
@@ -228,7 +249,7 @@ class GlobalHazards(Observer):
             self._met(site, meeting, now)
         self._look_at_blind(array, site, lanes, address, lane, values, part, now)
 
-    def _met(self, site: Site, meeting: StrongAccess, now: int) -> None:
+    def _met(self, site: Site, meeting: Meeting, now: int) -> None:
         """Others learn from a strong store, and a strong load or an atomic has read."""
         if site.store and not site.operation:
             self._meet(site, meeting, _scope(site.instruction))
@@ -303,8 +324,10 @@ class GlobalHazards(Observer):
         """Cells of one lane's access."""
         return max(1, site.width >> self._granule_shift)
 
-    def _meet(self, site: Site, meeting: StrongAccess, scope: str) -> None:
+    def _meet(self, site: Site, meeting: Meeting, scope: str) -> None:
         """Strong accesses to words: what they learn and what they publish."""
+        if not self._keyed:
+            STEP.ready(self._batch.compiled, _OF_A_STEP)  # a later batch may be one with compiled orders
         for order in self._orders:
             if site.operation:
                 order.exchange(meeting, scope, self._events.now)
@@ -371,11 +394,14 @@ class GlobalHazards(Observer):
             return self._all_lanes
         return lanes.full_extent(lanes.row_index * lanes.threads + lanes.column_index)
 
-    @staticmethod
-    def _meeting(site: Site, address: np.ndarray, lane: np.ndarray) -> StrongAccess:
+    def _meeting(self, site: Site, address: np.ndarray, lane: np.ndarray) -> Meeting:
         """The words that strong accesses meet at."""
         first = address >> _WORD_SHIFT
         count = max(1, site.width >> _WORD_SHIFT)
+        if self._keyed:
+            if count > 1:
+                first, lane = (first[:, None] + np.arange(count)).reshape(-1), np.repeat(lane, count)
+            return KeyedAccess(first, lane)
         if count == 1:
             return StrongAccess(first.tolist(), lane)
         return StrongAccess((first[:, None] + np.arange(count)).reshape(-1).tolist(), np.repeat(lane, count))
@@ -464,20 +490,14 @@ class GlobalHazards(Observer):
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
         if site.instruction.has(*_RELEASE):
             self._fence(lane, site.instruction)
-        self._meet(site, self._one_per_warp(lane, owner, offset), "cta")
+        self._meet(site, self._words_of(lane, shared_keys(owner, offset)), "cta")
 
-    @staticmethod
-    def _one_per_warp(lane: np.ndarray, *word: np.ndarray) -> StrongAccess:
-        """The first of each run of lanes that are of one warp and access one word.
-
-        ``word``: what names the words, (lanes,) each.
-        """
-        first = np.ones(len(lane), bool)
-        for part in (*word, lane // WARP):
-            first[1:] &= part[1:] == part[:-1]
-        first[1:] = ~first[1:]
-        words = list(zip(*(part[first].tolist() for part in word), strict=True))
-        return StrongAccess(words, lane[first], lane)
+    def _words_of(self, lane: np.ndarray, keys: np.ndarray) -> Meeting:
+        """An access of lanes to words, (lanes,) each."""
+        if self._keyed:
+            return KeyedAccess(keys, lane, as_runs=True)
+        first = run_starts(keys, lane)
+        return StrongAccess(keys[first].tolist(), lane[first], lane)
 
     def mbarrier(
         self, site: Site, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, action: str, phase: np.ndarray
@@ -498,13 +518,15 @@ class GlobalHazards(Observer):
                     order.publish_own(own, self._events.now)
             return
         parity = lanes.full_extent(phase) & 1
-        meeting = self._one_per_warp(self._lane_numbers(lanes), owner, offset, parity)
-        before = self._one_per_warp(self._lane_numbers(lanes), owner, offset, 1 - parity)
+        lane = self._lane_numbers(lanes)
+        meeting = self._words_of(lane, mbarrier_keys(owner, offset, parity))
         for order in self._orders:
             if action == "wait":
                 order.read(meeting)
             else:
-                order.publish(meeting, self._events.now, before.words)
+                before = mbarrier_keys(owner, offset, 1 - parity)
+                earlier: Any = before if self._keyed else self._words_of(lane, before).words
+                order.publish(meeting, self._events.now, earlier)
 
     def _own_words(self, lanes: Lanes, owner: np.ndarray, offset: np.ndarray, phase: np.ndarray) -> OwnWords | None:
         """The words of lanes that all use the object at one offset of their own blocks; None for others."""
@@ -519,10 +541,10 @@ class GlobalHazards(Observer):
                 return None
             if len(self._known_words) >= _MOST_KNOWN:
                 self._known_words.clear()
-            rows, word = lanes.row_index[:, 0].tolist(), int(offset[0])
+            rows, word = lanes.row_index[:, 0], offset[:1]
             warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
-            words, before = (tuple((row, word, of) for row in rows) for of in (parity, 1 - parity))
-            found = lanes, offset, OwnWords(words, before, tuple(rows), warps)
+            words, before = (tuple(mbarrier_keys(rows, word, of).tolist()) for of in (parity, 1 - parity))
+            found = lanes, offset, OwnWords(words, before, tuple(rows.tolist()), warps)
             self._known_words[id(lanes), id(offset), parity] = found
         return found[2]
 

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments.known_nodes import COLUMNS, HAS_FAR, HEAD, PER_BLOCK, THREADS
 from softlab.instruments.parts_of_warps import PartsOfWarps
 from softlab.instruments.strong_access import StrongAccess
 from softlab.instruments.told_words import ToldWords
@@ -77,8 +78,8 @@ class OwnWords:
     the batch.
     """
 
-    words: tuple[Hashable, ...]
-    before: tuple[Hashable, ...]
+    words: tuple[int, ...]
+    before: tuple[int, ...]
     rows: tuple[int, ...]
     warps: np.ndarray
 
@@ -86,6 +87,12 @@ class OwnWords:
     def row_index(self) -> np.ndarray:
         """The rows, (rows, 1)."""
         return np.array(self.rows)[:, None]
+
+    @cached_property
+    def of_lanes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of one lane of each warp: its word, the word before, and the lane, (rows * n,) int64 each."""
+        words, before = (np.repeat(np.array(of, np.int64), self.warps.shape[1]) for of in (self.words, self.before))
+        return words, before, self.warps.reshape(-1) * WARP
 
 
 class HappensBefore:
@@ -108,6 +115,8 @@ class HappensBefore:
         self._far: _Far | None = None
         self._parts = PartsOfWarps()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
+        self._head = np.zeros(HEAD, np.int64)
+        self._head[[THREADS, PER_BLOCK, COLUMNS]] = threads, self.per_block, self.columns
         self._told = ToldWords(blocks, self.warps, self.columns + 1, earlier)
         if earlier:
             self._tables()
@@ -126,14 +135,21 @@ class HappensBefore:
         """Whether more counts than what whole warps know: groups of lanes, or what only some lanes have learnt."""
         return bool(self._syncs) or bool(self._parts)
 
-    def tables(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """What each warp knows of those of its block, and of other blocks: None for nothing."""
-        return self._known, self._far.known if self._far is not None else None
+    def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What each warp knows of those of its block, and of other blocks, and the head of an arena.
+
+        The head is as :mod:`softlab.instruments.known_nodes` has it. It says whether the second one counts.
+        """
+        self._head[HAS_FAR] = self.has_far
+        return self._known, self._known if self._far is None else self._far.known, self._head
+
+    def make_room(self) -> None:
+        """Compiled code needs more room: not here."""
 
     @property
     def needs_words(self) -> bool:
         """Whether strong accesses pass anything on: there has been a fence, or they count as one."""
-        return self._of_reads or self._far is not None
+        return self._of_reads or self.has_far
 
     def _tables(self) -> _Far:
         if self._far is None:
@@ -154,16 +170,39 @@ class HappensBefore:
         near = (other >= 0) & (other_row == row)
         before = near & (time < self._known[row, warp, np.where(near, other_warp, 0)])
         column = np.where(other >= 0, other_row if self.per_block else other // WARP, -1)
-        if self._far is not None and not before.all():
-            before |= ~near & (time < self._far.known[mine // WARP, column])
-        if self._parts and before.any():
-            before &= self._parts.know(mine, time, near, other_warp, column)
+        if self.has_far and not before.all():
+            before |= ~near & (time < self._times_of_others(mine // WARP, column))
+        if self._has_parts and before.any():
+            before &= self._lanes_know(mine, time, near, other_warp, column)
         left = near & (other_warp == warp) & ~before
         if self._syncs and left.any():
             at = np.flatnonzero(left)
             lanes = (other[at] % WARP, mine[at] % WARP)
             before[at] = self._syncs.ordered(row[at], warp[at], *lanes, time[at])
         return before
+
+    @property
+    def has_far(self) -> bool:
+        """Whether any warp may know or publish anything beyond its block."""
+        return self._far is not None
+
+    @property
+    def _has_parts(self) -> bool:
+        return bool(self._parts)
+
+    def _times_of_others(self, warps: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """What warps of the batch know of these columns; (n,) each."""
+        return np.asarray(self._tables().known[warps, column])
+
+    def _lanes_know(
+        self, mine: np.ndarray, time: np.ndarray, near: np.ndarray, warp: np.ndarray, column: np.ndarray
+    ) -> np.ndarray:
+        """As :meth:`PartsOfWarps.know`."""
+        return self._parts.know(mine, time, near, warp, column)
+
+    def _own_fenced(self, warps: np.ndarray) -> np.ndarray:
+        """Until when warps of the batch did things before their last fences."""
+        return np.asarray(self._tables().fenced_in_block[warps, warps // self.warps if self.per_block else warps])
 
     # Barriers
 
@@ -185,16 +224,19 @@ class HappensBefore:
     def lanes_exchange(self, lanes: Lanes) -> None:
         """The lanes of each warp exchange values: they come after what was before the warp's last fence."""
         self._join_lanes(lanes)
-        if self._far is None:
+        if not self.has_far:
             return
         rows, warps = np.nonzero(warps_of(lanes))
-        number = rows * self.warps + warps
-        fenced = self._far.fenced_in_block[number, rows if self.per_block else number]
+        fenced = self._own_fenced(rows * self.warps + warps)
         self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], fenced)
 
     def _join_lanes(self, lanes: Lanes) -> None:
-        if self._parts:
-            self._parts.join(np.flatnonzero(warps_of(lanes)).tolist())
+        if self._has_parts:
+            self._lanes_meet(np.flatnonzero(warps_of(lanes)))
+
+    def _lanes_meet(self, warps: np.ndarray) -> None:
+        """The lanes of each of these warps of the batch synchronise."""
+        self._parts.join(warps.tolist())
 
     @staticmethod
     def _rows_of(lanes: Lanes) -> np.ndarray:
@@ -222,14 +264,12 @@ class HappensBefore:
         ``ahead``: lanes that had arrived and gone on, at the barrier of this ``number``. The others come after what
         they did before, and they after nobody.
         """
-        if ahead is None and self._far is None and passes_alone(lanes, live):
+        if ahead is None and not self.has_far and passes_alone(lanes, live):
             self._known[...] = now
             self._syncs.clear()
             return
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
-        if self._parts:
-            self._parts.join(np.flatnonzero(waiting).tolist())
         rows = np.asarray(here.any(axis=1))
         others = here if live is None else here | live.reshape(*here.shape, WARP).any(axis=2)
         others = others & ~waiting
@@ -239,8 +279,14 @@ class HappensBefore:
             self._syncs.clear()  # every lane comes after all that its groups did before
         for row in np.flatnonzero(rows & ~whole):
             self._meetings.meet(int(row), np.flatnonzero(here[row]), np.flatnonzero(waiting[row]), now, number)
-        if self._far is not None:
-            self._far.meet(here, waiting)
+        if self.has_far:
+            self._meet_far(here, waiting)
+
+    def _meet_far(self, here: np.ndarray, waiting: np.ndarray) -> None:
+        """Warps of ``here`` pass barriers; those ``waiting`` learn of other blocks what all know. As ``_Far.meet``."""
+        if self._has_parts:
+            self._lanes_meet(np.flatnonzero(waiting))
+        self._tables().meet(here, waiting)
 
     # Releases and acquires
 
@@ -300,8 +346,7 @@ class HappensBefore:
                 self._one_learns(words, warp, access)
         for word, warps in access.together.items():
             for learning, vectors in self._told.learn(word, warps):
-                self._lanes_learn(learning, access)
-                self._learn(learning, vectors)
+                self._learn(learning, vectors, access)
         if self._parts:
             self._parts.add(access.lanes_of_warps)
 
@@ -315,12 +360,14 @@ class HappensBefore:
         """A warp of the batch learns what words tell it."""
         if not (vectors := self._told.learn_one(words, warp)):
             return
-        self._lanes_learn(np.array([warp]), access)
         row, own = divmod(warp, self.warps)
         columns = slice(row, row + 1) if self.per_block else slice(row * self.warps, (row + 1) * self.warps)
         far, near = self._tables(), self._known[row, own]
-        far.differs[row] = True
         for vector in vectors:
+            if not (vector > far.known[warp]).any():
+                continue  # it knows all of that already
+            self._lanes_learn(np.array([warp]), access)
+            far.differs[row] = True
             np.maximum(far.known[warp], vector, out=far.known[warp])
             np.maximum(near, vector[columns], out=near)
 
@@ -335,8 +382,7 @@ class HappensBefore:
             self._one_tells(words, warp, scope)
         for word, warps in access.together.items():
             for learning, vectors in self._told.pass_on(word, warps, *self._tells(warps, scope)):
-                self._lanes_learn(learning, access)
-                self._learn(learning, vectors)
+                self._learn(learning, vectors, access)
         if self._parts:
             self._parts.add(access.lanes_of_warps)
         if access.lanes_share:
@@ -348,10 +394,9 @@ class HappensBefore:
         for word, one in zip(words, lane.tolist(), strict=True):
             together.setdefault((word, one // WARP), []).append(one % WARP)
         groupings: dict[int, np.ndarray] = {}
-        fenced = self._tables().fenced_in_block
-        for (_, warp), lanes in together.items():
+        fenced = self._own_fenced(np.array([warp for _, warp in together]))
+        for ((_, warp), lanes), time in zip(together.items(), fenced.tolist(), strict=True):
             row, own = divmod(warp, self.warps)
-            time = int(fenced[warp, row if self.per_block else warp])
             if time > 0 and len(lanes) > 1:
                 masks = groupings.setdefault(time, np.zeros((self._blocks, self.warps, WARP), np.uint32))
                 later = 0
@@ -427,14 +472,19 @@ class HappensBefore:
         here = rows, own.warps % self.warps
         self._known[here] = np.maximum(self._known[here], learnt[:, None])
 
-    def _learn(self, warps: np.ndarray, vectors: np.ndarray) -> None:
-        """Different warps of the batch learn what vectors say: one for all, (columns + 1,), or one for each of them."""
+    def _learn(self, warps: np.ndarray, vectors: np.ndarray, access: StrongAccess | None = None) -> None:
+        """Different warps of the batch learn what vectors say: one for all, (columns + 1,), or one for each of them.
+
+        ``access``: that of the lanes that learn; None for all lanes.
+        """
         far, near = self._tables(), self._known.reshape(-1, self.warps)
         rows = warps // self.warps
         far.differs[rows] = True
         columns = rows[:, None] if self.per_block else rows[:, None] * self.warps + np.arange(self.warps)
         of_block = vectors[columns] if vectors.ndim == 1 else vectors[np.arange(len(warps))[:, None], columns]
         at = _spaced(warps)
+        if access is not None:
+            self._lanes_learn(warps[(vectors > far.known[at]).any(axis=1)], access)
         far.known[at] = np.maximum(far.known[at], vectors)
         near[at] = np.maximum(near[at], of_block)
 

@@ -12,30 +12,61 @@ from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, VOLATILE, WIDTHS, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
+from softlab.instruments.known_nodes import (
+    COLUMNS,
+    HAS_FAR,
+    HAS_NODES,
+    KNOWN,
+    PART_LANES,
+    PART_NEAR,
+    PART_NODE,
+    PARTS,
+    PER_BLOCK,
+    THREADS,
+    has_room,
+    row_of,
+)
 
-#: What :func:`access` says: NumPy must look at it; else bits: lanes write one cell; another read is kept.
-UNKNOWN, SHARED_CELLS, OTHER_READS = -1, 1, 2
+#: What :func:`access` says: NumPy must look at it, or an order needs more room; else bits: lanes write one cell, and
+#: another read is kept.
+UNKNOWN, NO_ROOM, SHARED_CELLS, OTHER_READS = -1, -2, 1, 2
 
 
-def is_ordered(
-    known: Int64s, far: Int64s, has_far: int, per_block: int, columns: int, threads: int, time: int, other: int,
-    mine: int,
-) -> int:  # fmt: skip
-    """Whether a lane comes after what another one, or -1 for one of an earlier batch, did at a time."""
-    warps = threads // WARP
+def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int) -> int:
+    """Whether a lane comes after what another one, or -1 for one of an earlier batch, did at a time.
+
+    ``s``: the arena of an order, or only the head of one, of which ``far`` is a table with ``COLUMNS + 1`` columns.
+    """
+    threads = s[THREADS]
+    warps, warp = threads // WARP, mine // WARP
     if other >= 0 and other // threads == mine // threads:
-        return time < known[mine // WARP * warps + other % threads // WARP]
-    if not has_far:
+        at = warp * warps + other % threads // WARP
+        if time >= known[at]:
+            return 0
+        if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
+            return time < s[s[PART_NEAR] + at]
+        return 1
+    if not s[HAS_FAR]:
         return 0
-    column = columns
+    column = s[COLUMNS]
     if other >= 0:
-        column = other // threads if per_block else other // WARP
-    return time < far[mine // WARP * (columns + 1) + column]
+        column = other // threads if s[PER_BLOCK] else other // WARP
+    if not s[HAS_NODES]:
+        return time < far[warp * (s[COLUMNS] + 1) + column]
+    if time >= s[row_of(s, s[s[KNOWN] + warp]) + column]:
+        return 0
+    if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
+        return time < s[row_of(s, s[s[PART_NODE] + warp]) + column]
+    return 1
+
+
+def lacks_room(s: Int64s) -> int:
+    """Whether an order of nodes has no more room."""
+    return s[HAS_NODES] and not has_room(s)
 
 
 def clashes(
-    known: Int64s, far: Int64s, has_far: int, per_block: int, columns: int, threads: int, begin: int, stamp: int,
-    mine: int, flags: int,
+    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int
 ) -> int:  # fmt: skip
     """Whether an earlier access of a cell is of another thread, with nothing that orders the two."""
     if stamp == 0:
@@ -46,17 +77,17 @@ def clashes(
         return 0
     widths = (flags | stamp) & WIDTHS
     same_bytes = widths & widths - 1 == 0
-    same_block = here and other // threads == mine // threads
+    same_block = here and other // s[THREADS] == mine // s[THREADS]
     if flags & stamp & STRONG and same_bytes and (same_block or not (flags | stamp) & IN_BLOCK):
         return 0
     if not here:
         other = -1
-    return not is_ordered(known, far, has_far, per_block, columns, threads, stamp >> TIME_SHIFT, other, mine)
+    return not is_ordered(known, far, s, stamp >> TIME_SHIFT, other, mine)
 
 
 def record_reads(
-    read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, has_far: int, per_block: int, columns: int,
-    threads: int, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, count: int,
+    read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, begin: int, cells: Int64s,
+    stamps: Int64s, kept: Int64s, count: int,
 ) -> int:  # fmt: skip
     """Record reads. Of earlier ones that they do not follow one is kept, those of other blocks first."""
     answer = 0
@@ -64,17 +95,15 @@ def record_reads(
         mine = stamps[i] & LANE_MASK
         before = read[cells[i]]
         kept[i] = 0
-        if clashes(known, far, has_far, per_block, columns, threads, begin, before, mine, 0):
+        if lacks_room(s):
+            return NO_ROOM
+        if clashes(known, far, s, begin, before, mine, 0):
             other = other_read[cells[i]]
             lane = other & LANE_MASK
             if other < begin << TIME_SHIFT:
                 lane = -1
-            near = before >= begin << TIME_SHIFT and (before & LANE_MASK) // threads == mine // threads
-            if (
-                not near
-                or other == 0
-                or is_ordered(known, far, has_far, per_block, columns, threads, other >> TIME_SHIFT, lane, mine)
-            ):
+            near = before >= begin << TIME_SHIFT and (before & LANE_MASK) // s[THREADS] == mine // s[THREADS]
+            if not near or other == 0 or is_ordered(known, far, s, other >> TIME_SHIFT, lane, mine):
                 kept[i] = before
             answer = OTHER_READS
     for i in range(count):
@@ -89,36 +118,35 @@ def record_reads(
 
 
 def access(
-    written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, has_far: int, known_reads: Int64s,
-    far_reads: Int64s, has_far_reads: int, per_block: int, columns: int, threads: int, begin: int, cells: Int64s,
-    stamps: Int64s, kept: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int, shift: int,
-    flags: int, now: int, store: int,
+    written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
+    far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, lanes: Int64s,
+    addresses: Int64s, count: int, width: int, origin: int, shift: int, flags: int, now: int, store: int,
 ) -> int:  # fmt: skip
     """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
 
-    ``far`` and ``far_reads`` have ``columns + 1`` columns. ``cells``, ``stamps`` and ``kept`` have room for
+    ``known``, ``far`` and ``s`` are of the order of all accesses, as :func:`is_ordered` has them; ``known_reads`` and
+    the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
     ``count * width`` items.
     """
     for i in range(count):
         mine = lanes[i]
+        if lacks_room(s) or lacks_room(s_reads):
+            return NO_ROOM
         first = (addresses[i] - origin) >> shift
         for cell in range(first, first + width):
             at = i * width + cell - first
             cells[at] = cell
             stamps[at] = now << TIME_SHIFT | flags | mine
             counts = 0 if flags & written[cell] & VOLATILE else flags  # volatile makes nothing of two writes atomic
-            if clashes(known, far, has_far, per_block, columns, threads, begin, written[cell], mine, counts):
+            if clashes(known, far, s, begin, written[cell], mine, counts):
                 return UNKNOWN
             if store:
                 for before in range(2):
                     stamp = read[cell] if before == 0 else other_read[cell]
-                    if clashes(
-                        known_reads, far_reads, has_far_reads, per_block, columns, threads, begin, stamp, mine, flags
-                    ):
+                    if clashes(known_reads, far_reads, s_reads, begin, stamp, mine, flags):
                         return UNKNOWN
     if not store:
-        return record_reads(read, other_read, known, far, has_far, per_block, columns, threads, begin, cells, stamps,
-                            kept, count * width)  # fmt: skip
+        return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
     for i in range(count * width):
         written[cells[i]] = stamps[i]
     for i in range(count * width):
@@ -133,8 +161,7 @@ _ACCESS = CompiledFunction(access)
 class NativeGlobal:
     """Asks :func:`access` for the orders of one batch."""
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
+    def __init__(self) -> None:
         self._room = [np.zeros(0, np.int64)] * 3
 
     @staticmethod
@@ -161,17 +188,18 @@ class NativeGlobal:
             self._room = [np.empty(count * width, np.int64) for _ in range(3)]
         a, b, c = self._room
         written, read, other_read = shadow.tables()
-        known, far = order.tables()
-        known_reads, far_reads = order_of_reads.tables()
-        found = _ACCESS.call(
-            id(written), id(read), id(other_read), id(known), id(_NOTHING if far is None else far), far is not None,
-            id(known_reads), id(_NOTHING if far_reads is None else far_reads), far_reads is not None, order.per_block,
-            order.columns, self._threads, begin, id(a), id(b), id(c), id(lanes), id(addresses), count, width, origin,
-            shift, flags, now, store,
-        )  # fmt: skip
+        while True:
+            known, far, head = order.tables()
+            known_reads, far_reads, head_reads = order_of_reads.tables()
+            found = _ACCESS.call(
+                id(written), id(read), id(other_read), id(known), id(far), id(head), id(known_reads), id(far_reads),
+                id(head_reads), begin, id(a), id(b), id(c), id(lanes), id(addresses), count, width, origin, shift,
+                flags, now, store,
+            )  # fmt: skip
+            if found != NO_ROOM:
+                break
+            for one in orders:
+                one.make_room()
         if found != UNKNOWN:
             shadow.has_recorded(store, bool(found & OTHER_READS))
         return found
-
-
-_NOTHING = np.zeros(1, np.int64)

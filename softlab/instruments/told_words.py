@@ -213,7 +213,7 @@ class ToldWords:
 
     def published(self) -> dict[Hashable, int]:
         """The latest time that each word of global memory tells everybody."""
-        vectors = {word: told.to_all for word, told in self._words.items() if isinstance(word, int)}
+        vectors = {word: told.to_all for word, told in self._words.items() if isinstance(word, int) and word >= 0}
         latest = {at: int(vector.max()) for at, vector in {id(one): one for one in vectors.values()}.items()}
         return self._earlier | {word: time for word, one in vectors.items() if (time := latest[id(one)]) > 0}
 

@@ -290,7 +290,7 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
     random = np.random.default_rng(seed)
     orders = [HappensBefore(BLOCKS, THREADS, {}), HappensBefore(BLOCKS, THREADS, {}, of_reads=True)][: 1 + seed % 2]
     compiled, plain = (GlobalShadow(BLOCKS * THREADS + 1, THREADS) for _ in range(2))
-    native, begin = NativeGlobal(THREADS), 1
+    native, begin = NativeGlobal(), 1
     every = np.arange(BLOCKS * THREADS)
     for now in range(1, 200):
         lane = every if random.random() < 0.5 else np.flatnonzero(random.random(len(every)) < 0.4)

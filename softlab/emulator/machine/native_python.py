@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, reduce
 from types import FunctionType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -45,6 +45,9 @@ _INTEGERS = {
 _BITS = 64
 #: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time.
 _CALLS, _START_CALLS = 1000, 300
+#: Helpers that are called, where others are written into their callers.
+_OUT_OF_LINE: set[Any] = set()
+_Helper = TypeVar("_Helper", bound=Callable[..., int])
 #: The same of floats.
 _FLOAT_OPERATORS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 _OPERATORS = {
@@ -52,6 +55,12 @@ _OPERATORS = {
     ast.BitOr: "or_", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr",
 }  # fmt: skip
 _COMPARISONS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def out_of_line(function: _Helper) -> _Helper:
+    """Mark a helper that is long or called from many places: it is compiled once, not written into each caller."""
+    _OUT_OF_LINE.add(function)
+    return function
 
 
 class CompiledFunction:
@@ -111,7 +120,7 @@ def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict
         known[function] = ir.Function(module, ir.FunctionType(size, kinds), name)
         if name != "loop":
             known[function].linkage = "internal"
-            known[function].attributes.add("alwaysinline")
+            known[function].attributes.add("noinline" if function in _OUT_OF_LINE else "alwaysinline")
         _Writer(ir, known[function], function, known).write(tree)
     return known[function]
 

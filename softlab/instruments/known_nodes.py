@@ -1,0 +1,638 @@
+"""What warps know of each other, as nodes that many warps share: compiled loops.
+
+What a warp knows is a vector of times, as :mod:`softlab.instruments.happens_before` has it. A table of such vectors
+grows with the square of the warps. Here a vector is a node, and a warp has the number of its node. Nobody changes a
+node. A node is either a row of times, or its parent with a few times more: those that one warp adds by a fence, or that
+a word is told. So blocks that pass a barrier of the grid know one node, and a word that a thousand warps tell has a
+chain of a thousand nodes, of which few ever become rows.
+
+All is kept in one array ``s``, the arena. Its first items are counts and the places of its segments, under the names
+below. :mod:`softlab.instruments.native_order` makes it. ``near`` is what warps know of those of their own block,
+(warps of the batch, warps of a block). Node 0 knows nothing. The functions are those of
+:mod:`softlab.emulator.machine.native_python`.
+"""
+
+from __future__ import annotations
+
+from softlab.emulator.lanes import WARP
+from softlab.emulator.machine.native_python import Int64s, out_of_line
+
+# Items of the arena: sizes and counts
+WARPS, WIDTH, PER_BLOCK, THREADS, SNAPSHOT = range(5)
+PARTS, CALLS, CHAINS, LAST_TIME, LAST_TIME_NODE = range(5, 10)
+#: Whether lanes of a warp that had made a fence accessed one word by an atomic.
+LANES_SHARE = 21
+NODE_COUNT, SNAPSHOT_COUNT, ROW_COUNT, WORD_COUNT = range(10, 14)
+NODE_ROOM, SNAPSHOT_ROOM, ROW_ROOM, WORD_ROOM = range(14, 18)
+HAS_NODES, HAS_FAR, COLUMNS = 18, 19, 20
+# Items of the arena: where segments begin
+KNOWN, FENCED, FENCED_IN_BLOCK, DIFFERS, PART_LANES, PART_NODE, PART_NEAR, MASK, FENCES, TOLD = range(24, 34)
+MEMO, NODES, SNAPSHOTS, ROWS, WORDS, TABLE = range(34, 40)
+HEAD = 40
+
+# A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
+# nodes of a chain the later ones have all of the earlier ones. ``DEPTH``: nodes up to one with a row, at most.
+# ``NEWEST``: its latest time.
+PARENT, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST = range(10)
+NODE = 10
+# A word: what it tells, or the latest time of an earlier batch; the last call that accessed it, and the warp of that.
+KEY, TELLS, EARLIER, CALL, BY, HAS_BLOCKS = range(6)
+WORD = 6
+#: The bit of a key that names what a word tells one block.
+OF_BLOCK = 1 << 62
+
+NONE = -1
+ALL_LANES = (1 << WARP) - 1
+#: Nodes up to one with a row; then a node gets a row of its own.
+DEEPEST = 32
+MEMOS = 1024
+#: How many parents are looked at to see whether one node has all of another one.
+NEAREST = 4
+#: Nodes, rows and words that one lane needs at most.
+SPARE = 24
+
+# What :func:`step` does
+FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES, INDEX, LATEST = range(12)
+# Flags of it
+TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS = 1, 2, 4, 8, 16
+
+
+def new_node(
+    s: Int64s, parent: int, chain: int, place: int, of_row: int, times: int, dense: int, newest: int
+) -> int:  # fmt: skip
+    """Another node; ``chain`` is -1 for a new one. Chains below -1 are those of the fences of a warp."""
+    n = s[NODE_COUNT]
+    s[NODE_COUNT] = n + 1
+    if chain == NONE:
+        chain = s[CHAINS]
+        s[CHAINS] = chain + 1
+    at = s[NODES] + NODE * n
+    s[at + PARENT] = parent
+    s[at + CHAIN] = chain
+    s[at + PLACE] = place
+    s[at + OF_ROW] = of_row
+    s[at + TIMES] = times
+    s[at + DENSE] = dense
+    s[at + IS_LAST] = chain >= 0
+    s[at + IS_LEARNT] = 0
+    s[at + NEWEST] = newest
+    depth = 0
+    if dense < 0:
+        depth = s[s[NODES] + NODE * parent + DEPTH] + 1
+    s[at + DEPTH] = depth
+    if depth >= DEEPEST:
+        densify(s, n)
+    return n
+
+
+@out_of_line
+def densify(s: Int64s, n: int) -> int:
+    """Give a node a row of its own."""
+    nodes = s[NODES]
+    x = n
+    while s[nodes + NODE * x + DENSE] < 0:
+        x = s[nodes + NODE * x + PARENT]
+    if x == n:
+        return 0
+    width, row = s[WIDTH], s[ROW_COUNT]
+    s[ROW_COUNT] = row + 1
+    source, target = s[ROWS] + s[nodes + NODE * x + DENSE] * width, s[ROWS] + row * width
+    for c in range(width):
+        s[target + c] = s[source + c]
+    x = n
+    while s[nodes + NODE * x + DENSE] < 0:
+        at, times = target + s[nodes + NODE * x + OF_ROW] * s[SNAPSHOT], s[nodes + NODE * x + TIMES]
+        for k in range(s[SNAPSHOT]):
+            s[at + k] = max(s[at + k], s[times + k])
+        x = s[nodes + NODE * x + PARENT]
+    s[nodes + NODE * n + DENSE] = row
+    s[nodes + NODE * n + DEPTH] = 0
+    return 1
+
+
+def row_of(s: Int64s, n: int) -> int:
+    """Where the row of a node begins."""
+    if s[s[NODES] + NODE * n + DENSE] < 0:
+        densify(s, n)
+    return s[ROWS] + s[s[NODES] + NODE * n + DENSE] * s[WIDTH]
+
+
+@out_of_line
+def has_all(s: Int64s, b: int, a: int) -> int:
+    """Whether node ``b`` is seen at once to have all of ``a``."""
+    if a == 0:
+        return 1
+    nodes = s[NODES]
+    chain, place = s[nodes + NODE * a + CHAIN], s[nodes + NODE * a + PLACE]
+    for _ in range(NEAREST):
+        at = nodes + NODE * b
+        if s[at + CHAIN] == chain and place <= s[at + PLACE]:
+            return 1
+        b = s[at + PARENT]
+        if b < 0:
+            return 0
+    return 0
+
+
+def of_one_block(s: Int64s, a: int, b: int) -> int:
+    """Two nodes joined, if both add times of one block to parents of which one has all of the other; else -1."""
+    nodes = s[NODES]
+    x, y = nodes + NODE * a, nodes + NODE * b
+    if s[x + OF_ROW] < 0 or s[x + OF_ROW] != s[y + OF_ROW]:
+        return NONE
+    parent = NONE
+    if has_all(s, s[x + PARENT], s[y + PARENT]):
+        parent = s[x + PARENT]
+    elif has_all(s, s[y + PARENT], s[x + PARENT]):
+        parent = s[y + PARENT]
+    if parent < 0:
+        return NONE
+    times = s[SNAPSHOTS] + s[SNAPSHOT_COUNT] * s[SNAPSHOT]
+    s[SNAPSHOT_COUNT] += 1
+    for k in range(s[SNAPSHOT]):
+        s[times + k] = max(s[s[x + TIMES] + k], s[s[y + TIMES] + k])
+    return new_node(s, parent, NONE, 0, s[x + OF_ROW], times, NONE, max(s[x + NEWEST], s[y + NEWEST]))
+
+
+def newest_of(s: Int64s, n: int) -> int:
+    """The latest time of a node."""
+    return s[s[NODES] + NODE * n + NEWEST]
+
+
+def of_rows(s: Int64s, a: int, b: int) -> int:
+    """Two nodes joined by their rows: one of them, if it has all of the other."""
+    x, y, width = row_of(s, a), row_of(s, b), s[WIDTH]
+    more, less = 0, 0
+    for c in range(width):
+        more = more | (s[x + c] > s[y + c])
+        less = less | (s[x + c] < s[y + c])
+    if not less:
+        return a
+    if not more:
+        return b
+    row = s[ROW_COUNT]
+    s[ROW_COUNT] = row + 1
+    target = s[ROWS] + row * width
+    for c in range(width):
+        s[target + c] = max(s[x + c], s[y + c])
+    return new_node(s, a, NONE, 0, NONE, 0, row, max(newest_of(s, a), newest_of(s, b)))
+
+
+@out_of_line
+def joined(s: Int64s, a: int, b: int) -> int:
+    """The node of all that two nodes have; ``a`` itself where that has all."""
+    if has_all(s, a, b):
+        return a
+    if has_all(s, b, a):
+        return b
+    memo = s[MEMO] + 3 * ((a * 40503 + b) & (MEMOS - 1))
+    if s[memo] == a and s[memo + 1] == b:
+        return s[memo + 2]
+    found = of_one_block(s, a, b)
+    if found < 0:
+        found = of_rows(s, a, b)
+    s[memo] = a
+    s[memo + 1] = b
+    s[memo + 2] = found
+    return found
+
+
+@out_of_line
+def told(s: Int64s, p: int, f: int) -> int:
+    """What a word tells that told ``p`` and is told ``f``."""
+    if f == 0 or has_all(s, p, f):
+        return p
+    if has_all(s, f, p):
+        return f
+    nodes = s[NODES]
+    at = nodes + NODE * f
+    if s[at + OF_ROW] < 0:
+        return joined(s, p, f)
+    parent = s[at + PARENT]
+    q = joined(s, p, parent)
+    if q == parent:
+        return f
+    of = nodes + NODE * q
+    if s[of + DENSE] >= 0:
+        more, row = 0, s[ROWS] + s[of + DENSE] * s[WIDTH] + s[at + OF_ROW] * s[SNAPSHOT]
+        for k in range(s[SNAPSHOT]):
+            more = more | (s[s[at + TIMES] + k] > s[row + k])
+        if not more:
+            return q
+    chain, place, newest = NONE, 0, max(s[of + NEWEST], s[at + NEWEST])
+    if s[of + IS_LAST]:
+        s[of + IS_LAST] = 0
+        chain = s[of + CHAIN]
+        place = s[of + PLACE] + 1
+    return new_node(s, q, chain, place, s[at + OF_ROW], s[at + TIMES], NONE, newest)
+
+
+def told_by(s: Int64s, warp: int, kind: int, p: int, f: int) -> int:
+    """As :func:`told`, by a warp that mostly tells the same as before. ``kind``: 0 or 1, to all or to its block."""
+    memo = s[TOLD] + 6 * warp + 3 * kind
+    if s[memo] == f and f != 0:
+        if s[memo + 1] == p:
+            return s[memo + 2]
+        if has_all(s, p, s[memo + 2]):
+            return p
+    found = told(s, p, f)
+    s[memo] = f
+    s[memo + 1] = p
+    s[memo + 2] = found
+    return found
+
+
+def fence_node(near: Int64s, s: Int64s, warp: int, now: int) -> int:
+    """All that a warp knows and did until now."""
+    warps = s[WARPS]
+    row, own = warp // warps, warp % warps
+    times = s[SNAPSHOTS] + s[SNAPSHOT_COUNT] * s[SNAPSHOT]
+    s[SNAPSHOT_COUNT] += 1
+    if s[PER_BLOCK]:
+        s[times] = now
+    else:
+        for k in range(warps):
+            s[times + k] = near[warp * warps + k]
+        s[times + own] = now
+    place = s[s[FENCES] + warp]
+    s[s[FENCES] + warp] = place + 1
+    return new_node(s, s[s[KNOWN] + warp], NONE - 1 - warp, place, row, times, NONE, now)
+
+
+def part_begins(near: Int64s, s: Int64s, warp: int) -> int:
+    """Only some lanes of a warp learn something: the others know what they all know now."""
+    s[PARTS] += 1
+    s[s[PART_LANES] + warp] = 0
+    s[s[PART_NODE] + warp] = s[s[KNOWN] + warp]
+    warps = s[WARPS]
+    for k in range(warps):
+        s[s[PART_NEAR] + warp * warps + k] = near[warp * warps + k]
+    return 0
+
+
+def is_news(s: Int64s, a: int, b: int) -> int:
+    """Whether a node has times that another one, ``a``, has not."""
+    if newest_of(s, b) > newest_of(s, a):
+        return 1
+    x, y = row_of(s, a), row_of(s, b)
+    less = 0
+    for c in range(s[WIDTH]):
+        less = less | (s[x + c] < s[y + c])
+    return less
+
+
+@out_of_line
+def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
+    """Lanes of a warp learn a node."""
+    before = s[s[KNOWN] + warp]
+    after = joined(s, before, v)
+    if after == before:
+        return 0
+    if lanes != ALL_LANES and s[s[PART_LANES] + warp] == ALL_LANES and is_news(s, before, v):
+        part_begins(near, s, warp)
+    warps = s[WARPS]
+    row, mine = warp // warps, warp * warps
+    s[s[KNOWN] + warp] = after
+    s[s[DIFFERS] + row] = 1
+    nodes = s[NODES]
+    if s[nodes + NODE * v + IS_LEARNT] and s[nodes + NODE * v + DEPTH] > 1:
+        densify(s, v)
+    s[nodes + NODE * v + IS_LEARNT] = 1
+    few = s[SNAPSHOT]
+    while s[nodes + NODE * v + DENSE] < 0:
+        if s[nodes + NODE * v + OF_ROW] == row:
+            times = s[nodes + NODE * v + TIMES]
+            for k in range(warps):
+                near[mine + k] = max(near[mine + k], s[times + min(k, few - 1)])
+        v = s[nodes + NODE * v + PARENT]
+    times = s[ROWS] + s[nodes + NODE * v + DENSE] * s[WIDTH] + row * few
+    for k in range(warps):
+        near[mine + k] = max(near[mine + k], s[times + min(k, few - 1)])
+    return 1
+
+
+# Words
+
+
+def found_word(s: Int64s, key: int, make: int) -> int:
+    """Where a word's items begin; -1 for none, if none is to be made."""
+    room = 2 * s[WORD_ROOM]
+    slot = (key ^ (key >> 15)) * 0x9E3779B1 & (room - 1)
+    while s[s[TABLE] + slot] != NONE:
+        at = s[WORDS] + WORD * s[s[TABLE] + slot]
+        if s[at + KEY] == key:
+            return at
+        slot = (slot + 1) & (room - 1)
+    if not make:
+        return NONE
+    n = s[WORD_COUNT]
+    s[WORD_COUNT] = n + 1
+    s[s[TABLE] + slot] = n
+    at = s[WORDS] + WORD * n
+    s[at + KEY] = key
+    for k in range(1, WORD):
+        s[at + k] = 0
+    return at
+
+
+def recall(s: Int64s, at: int) -> int:
+    """What a word tells to all. If that is of an earlier batch, it is a node from now on."""
+    time = s[at + EARLIER]
+    if time == 0:
+        return s[at + TELLS]
+    if time != s[LAST_TIME]:
+        row, width = s[ROW_COUNT], s[WIDTH]
+        s[ROW_COUNT] = row + 1
+        for c in range(width):
+            s[s[ROWS] + row * width + c] = 0
+        s[s[ROWS] + row * width + width - 1] = time
+        s[LAST_TIME] = time
+        s[LAST_TIME_NODE] = new_node(s, 0, NONE, 0, NONE, 0, row, time)
+    s[at + EARLIER] = 0
+    s[at + TELLS] = s[LAST_TIME_NODE]
+    return s[at + TELLS]
+
+
+def block_key(s: Int64s, at: int, warp: int) -> int:
+    """The key of what a word tells the block of a warp."""
+    return OF_BLOCK | ((at - s[WORDS]) // WORD << 20 | warp // s[WARPS])
+
+
+def tell_block(s: Int64s, at: int, warp: int) -> int:
+    """A warp tells its block what it knew at its last fence."""
+    f = s[s[FENCED_IN_BLOCK] + warp]
+    s[at + HAS_BLOCKS] = 1
+    of = found_word(s, block_key(s, at, warp), 1)
+    s[of + TELLS] = told_by(s, warp, 1, s[of + TELLS], f)
+    return 0
+
+
+def learn_word(near: Int64s, s: Int64s, at: int, warp: int, lanes: int) -> int:
+    """Lanes of a warp learn what a word tells to all and to their block."""
+    v = recall(s, at)
+    if v != 0:
+        learn(near, s, warp, v, lanes)
+    if s[at + HAS_BLOCKS]:
+        of = found_word(s, block_key(s, at, warp), 0)
+        if of >= 0:
+            learn(near, s, warp, s[of + TELLS], lanes)
+    return 0
+
+
+def has_room(s: Int64s) -> int:
+    """Whether there is room for what one lane needs."""
+    return (
+        s[NODE_COUNT] + SPARE < s[NODE_ROOM]
+        and s[SNAPSHOT_COUNT] + SPARE < s[SNAPSHOT_ROOM]
+        and s[ROW_COUNT] + SPARE < s[ROW_ROOM]
+        and s[WORD_COUNT] + SPARE < s[WORD_ROOM]
+    )
+
+
+# Steps of the emulator
+
+
+def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: int, flags: int) -> int:
+    """The warps of lanes make a fence. Gives the lane before which there was no more room, else ``count``."""
+    before = NONE
+    for i in range(start, count):
+        warp = lanes[i] // WARP
+        if warp == before:
+            continue
+        before = warp
+        if not has_room(s):
+            return i
+        f = fence_node(near, s, warp, now)
+        s[s[FENCED_IN_BLOCK] + warp] = f
+        if flags & TO_ALL:
+            s[s[FENCED] + warp] = f
+        s[s[DIFFERS] + warp // s[WARPS]] = 1
+    return count
+
+
+def masks(s: Int64s, lanes: Int64s, count: int) -> int:
+    """The lanes of each warp that take part."""
+    for i in range(count):
+        s[s[MASK] + lanes[i] // WARP] = 0
+    for i in range(count):
+        s[s[MASK] + lanes[i] // WARP] |= 1 << lanes[i] % WARP
+    return 0
+
+
+def parts_grow(s: Int64s, lanes: Int64s, count: int) -> int:
+    """These lanes have learnt all that their warps know."""
+    for i in range(count):
+        at = s[PART_LANES] + lanes[i] // WARP
+        if s[at] != ALL_LANES:
+            s[at] |= s[s[MASK] + lanes[i] // WARP]
+            s[PARTS] -= s[at] == ALL_LANES
+    return 0
+
+
+def lanes_meet(s: Int64s, warp: int) -> int:
+    """The lanes of a warp synchronise."""
+    s[PARTS] -= s[s[PART_LANES] + warp] != ALL_LANES
+    s[s[PART_LANES] + warp] = ALL_LANES
+    return 0
+
+
+def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, flags: int) -> int:
+    """A warp accesses a word by a strong access."""
+    tells = op != READ and s[s[FENCED_IN_BLOCK] + warp] != 0
+    at = found_word(s, key, tells)
+    if at < 0:
+        return 0
+    if op == READ:
+        return learn_word(near, s, at, warp, s[s[MASK] + warp])
+    first = s[at + CALL] != s[CALLS]
+    s[at + CALL] = s[CALLS]
+    if op == EXCHANGE:
+        if not first and s[at + BY] == warp:
+            s[LANES_SHARE] |= s[s[FENCED_IN_BLOCK] + warp] != 0
+            return 0
+        learn_word(near, s, at, warp, s[s[MASK] + warp])
+    elif first:
+        s[at + TELLS] = 0
+        s[at + EARLIER] = 0
+    s[at + BY] = warp
+    if tells:
+        if flags & TO_ALL:
+            s[at + TELLS] = told_by(s, warp, 0, recall(s, at), s[s[FENCED] + warp])
+        tell_block(s, at, warp)
+    return 0
+
+
+def accesses(near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, count: int, start: int, flags: int) -> int:
+    """Lanes access words by strong accesses, one after the other."""
+    if start == 0:
+        s[CALLS] += 1
+        masks(s, lanes, count)
+    key, before = 0, NONE
+    for i in range(start, count):
+        warp = lanes[i] // WARP
+        if warp == before and words[i] == key:
+            if op == EXCHANGE and not flags & AS_RUNS and s[s[FENCED_IN_BLOCK] + warp] != 0:
+                s[LANES_SHARE] = 1
+            continue
+        if not has_room(s):
+            return i
+        key = words[i]
+        before = warp
+        access_word(near, s, op, key, warp, flags)
+    if op != WRITE and s[PARTS]:
+        parts_grow(s, lanes, count)
+    return count
+
+
+def publications(
+    near: Int64s, s: Int64s, words: Int64s, earlier: Int64s, lanes: Int64s, count: int, start: int, now: int,
+    flags: int,
+) -> int:  # fmt: skip
+    """Lanes publish all that their warps know; words publish what those ``earlier`` do, too."""
+    if start == 0:
+        s[CALLS] += 1
+    node, before = 0, NONE
+    for i in range(start, count):
+        if not has_room(s):
+            return i
+        warp = lanes[i] // WARP
+        at = found_word(s, words[i], 1)
+        if s[at + CALL] == s[CALLS] and s[at + BY] == warp:
+            continue
+        if s[at + CALL] != s[CALLS]:
+            s[at + CALL] = s[CALLS]
+            if flags & OVERWRITE:
+                s[at + TELLS] = 0
+            else:
+                other = found_word(s, earlier[i], 0)
+                if other >= 0:
+                    s[at + TELLS] = joined(s, s[at + TELLS], s[other + TELLS])
+        s[at + BY] = warp
+        if warp != before:
+            before = warp
+            node = s[s[FENCED] + warp]
+            if not flags & AS_FENCED:
+                node = fence_node(near, s, warp, now)
+        s[at + TELLS] = told(s, s[at + TELLS], node)
+    return count
+
+
+def waits(near: Int64s, s: Int64s, words: Int64s, lanes: Int64s, count: int, start: int) -> int:
+    """All lanes of warps, one lane for each, learn what words tell to all."""
+    for i in range(start, count):
+        if not has_room(s):
+            return i
+        warp = lanes[i] // WARP
+        lanes_meet(s, warp)
+        at = found_word(s, words[i], 0)
+        if at >= 0:
+            learn(near, s, warp, s[at + TELLS], ALL_LANES)
+    return count
+
+
+def meet(s: Int64s, here: Int64s, start: int, rows: int) -> int:
+    """Warps pass barriers of their blocks: 1 for a warp that takes part, 3 for one that waits."""
+    warps = s[WARPS]
+    for row in range(start, rows):
+        waiting, all_wait = 0, 1
+        for warp in range(row * warps, row * warps + warps):
+            if here[warp] == 3:
+                waiting = 1
+                if s[PARTS]:
+                    lanes_meet(s, warp)
+            else:
+                all_wait = 0
+        if not waiting or not s[s[DIFFERS] + row]:
+            continue
+        for table in range(KNOWN, FENCED_IN_BLOCK + 1):
+            if not has_room(s) or s[ROW_COUNT] + 3 * warps >= s[ROW_ROOM] or s[NODE_COUNT] + warps >= s[NODE_ROOM]:
+                return row
+            both = 0
+            for warp in range(row * warps, row * warps + warps):
+                if here[warp] and s[s[table] + warp] != both:
+                    both = joined(s, both, s[s[table] + warp])
+            for warp in range(row * warps, row * warps + warps):
+                if here[warp] == 3:
+                    s[s[table] + warp] = both
+        s[s[DIFFERS] + row] = not all_wait
+    return rows
+
+
+def own_time(s: Int64s, n: int, warp: int) -> int:
+    """What a node knows of a warp."""
+    nodes, row, own = s[NODES], warp // s[WARPS], min(warp % s[WARPS], s[SNAPSHOT] - 1)
+    time = 0
+    while s[nodes + NODE * n + DENSE] < 0:
+        if s[nodes + NODE * n + OF_ROW] == row:
+            time = max(time, s[s[nodes + NODE * n + TIMES] + own])
+        n = s[nodes + NODE * n + PARENT]
+    return max(time, s[s[ROWS] + s[nodes + NODE * n + DENSE] * s[WIDTH] + row * s[SNAPSHOT] + own])
+
+
+def places(s: Int64s, found: Int64s, warps: Int64s, count: int, table: int) -> int:
+    """Where the rows begin of what warps know: of ``KNOWN`` or ``PART_NODE``. 0 where there is no more room."""
+    for i in range(count):
+        if not has_room(s):
+            return 0
+        found[i] = row_of(s, s[s[table] + warps[i]])
+    return count
+
+
+def index(s: Int64s) -> int:
+    """Enter all words into an empty table."""
+    room = 2 * s[WORD_ROOM]
+    for n in range(s[WORD_COUNT]):
+        key = s[s[WORDS] + WORD * n + KEY]
+        slot = (key ^ (key >> 15)) * 0x9E3779B1 & (room - 1)
+        while s[s[TABLE] + slot] != NONE:
+            slot = (slot + 1) & (room - 1)
+        s[s[TABLE] + slot] = n
+    return 0
+
+
+def latest(s: Int64s, found: Int64s) -> int:
+    """The latest time that each word tells to all."""
+    for n in range(s[WORD_COUNT]):
+        at = s[WORDS] + WORD * n
+        found[n] = max(s[at + EARLIER], newest_of(s, s[at + TELLS]))
+    return 0
+
+
+def step(
+    near: Int64s, s: Int64s, op: int, words: Int64s, earlier: Int64s, lanes: Int64s, count: int, start: int, now: int,
+    flags: int,
+) -> int:  # fmt: skip
+    """Does one of the things above from item ``start`` on. Gives where it ran out of room, else the number of items.
+
+    With ``FENCE_FIRST`` the items are those of the fences and then those of the accesses.
+    """
+    first = 0
+    if flags & FENCE_FIRST:
+        first = count
+        if start < count:
+            start = fences(near, s, lanes, start, count, now, flags)
+            if start < count:
+                return start
+    if op == FENCE:
+        return fences(near, s, lanes, start, count, now, flags)
+    if op in (READ, WRITE, EXCHANGE):
+        return first + accesses(near, s, op, words, lanes, count, start - first, flags)
+    if op == PUBLISH:
+        return publications(near, s, words, earlier, lanes, count, start, now, flags)
+    if op == WAIT:
+        return waits(near, s, words, lanes, count, start)
+    if op == MEET:
+        return meet(s, lanes, start, count)
+    if op == JOIN_LANES:
+        for i in range(count):
+            lanes_meet(s, lanes[i])
+    if op == OWN_TIMES:
+        for i in range(count):
+            words[i] = own_time(s, s[s[FENCED_IN_BLOCK] + lanes[i]], lanes[i])
+    if op == PLACES:
+        return places(s, words, lanes, count, flags)
+    if op == INDEX:
+        return index(s)
+    if op == LATEST:
+        return latest(s, words)
+    return count

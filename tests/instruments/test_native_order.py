@@ -1,0 +1,144 @@
+"""The compiled order of events beside the one in NumPy: random events, and after each which lanes are in order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.emulator.lanes import WARP, lanes_of
+from softlab.emulator.machine.native import available
+from softlab.instruments import happens_before
+from softlab.instruments.happens_before import HappensBefore, OwnWords
+from softlab.instruments.native_order import KeyedAccess, NativeOrder, mbarrier_keys, run_starts, shared_keys
+from softlab.instruments.strong_access import StrongAccess
+
+BLOCKS, WARPS, EVENTS = 4, 3, 60
+THREADS = WARPS * WARP
+EVERY = np.arange(BLOCKS * THREADS)
+SCOPES = ("cta", "gpu")
+
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
+
+
+class Both:
+    """The two orders of a batch, told the same."""
+
+    def __init__(self, earlier: dict, native: dict | NativeOrder, of_reads: bool) -> None:
+        self.plain = HappensBefore(BLOCKS, THREADS, dict(earlier), of_reads=of_reads)
+        self.native = NativeOrder(BLOCKS, THREADS, native, of_reads=of_reads)
+        self.orders = self.plain, self.native
+
+    def compare(self, random: np.random.Generator, now: int) -> None:
+        mine, other = random.integers(0, len(EVERY), (2, 400))
+        other = np.where(random.random(400) < 0.1, -1, other)
+        time = random.integers(0, now, 400)
+        found = [order.ordered(time, other, mine) for order in self.orders]
+        np.testing.assert_array_equal(*found)
+        assert self.plain.has_far == self.native.has_far
+        assert self.plain.needs_words == self.native.needs_words
+
+    def access(self, random: np.random.Generator, now: int) -> None:
+        lane = some_lanes(random)
+        kind, scope = random.choice(["read", "write", "exchange"]), str(random.choice(SCOPES))
+        many, mixed = random.random() < 0.5, random.random() < 0.2
+        keys = (
+            lane + 100 if many else random.integers(0, 3, len(lane)) if mixed else lane // int(random.choice([8, 99]))
+        )
+        of_shared = random.random() < 0.2
+        keys = shared_keys(lane // THREADS, keys % 3) if of_shared else keys
+        for order, access in zip(self.orders, accesses(keys, lane, of_shared), strict=True):
+            if kind == "read":
+                order.read(access)
+            else:
+                getattr(order, kind)(access, scope, now)
+
+    def publish(self, random: np.random.Generator, now: int) -> None:
+        rows = np.flatnonzero(random.random(BLOCKS) < 0.7) if random.random() < 0.5 else np.arange(BLOCKS)
+        warps = np.flatnonzero(random.random(WARPS) < 0.6)
+        if not len(rows) or not len(warps):
+            return
+        parity, offset = random.integers(0, 2, 2).tolist()
+        if random.random() < 0.5:
+            words, before = (tuple(mbarrier_keys(rows, offset, of).tolist()) for of in (parity, 1 - parity))
+            own = OwnWords(words, before, tuple(rows.tolist()), rows[:, None] * WARPS + warps)
+            for order in self.orders:
+                if random.bit_generator.state["state"]["state"] % 2:
+                    order.read_own(own)
+                else:
+                    order.publish_own(own, now)
+            return
+        lane = some_lanes(random)
+        keys = mbarrier_keys(lane // THREADS, offset, parity)
+        before = mbarrier_keys(lane // THREADS, offset, 1 - parity)
+        (plain, keyed), (earlier, _) = accesses(keys, lane, True), accesses(before, lane, True)
+        self.plain.publish(plain, now, earlier.words)
+        self.native.publish(keyed, now, before)
+
+    def barrier(self, random: np.random.Generator, now: int) -> None:
+        mask = np.repeat(random.random((BLOCKS, WARPS)) < random.choice([0.5, 1]), WARP, axis=1)
+        if not mask.any():
+            return
+        live = mask | (random.random((BLOCKS, 1)) < 0.5)
+        for order in self.orders:
+            order.barrier(lanes_of(mask), live, now)
+
+    def warp_sync(self, random: np.random.Generator, now: int) -> None:
+        mask = np.zeros(len(EVERY), bool)
+        mask[some_lanes(random)] = True
+        lanes = lanes_of(mask.reshape(BLOCKS, THREADS))
+        for order in self.orders:
+            if now % 2:
+                order.lanes_exchange(lanes)
+            else:
+                order.warp_sync(lanes, np.uint32(0xFFFFFFFF if now % 4 else 0xFFFF), now)
+
+    def cluster(self, random: np.random.Generator, now: int) -> None:
+        row, released = int(random.integers(0, 2)) * 2, bool(random.random() < 0.5)
+        passing = np.arange(row * THREADS, (row + 2) * THREADS)
+        for order in self.orders:
+            order.complete_cluster(row, 2, now, released)
+            order.pass_cluster(passing, 2)
+
+
+def accesses(keys: np.ndarray, lane: np.ndarray, as_runs: bool) -> tuple[StrongAccess, KeyedAccess]:
+    first = run_starts(keys, lane) if as_runs else slice(None)
+    return StrongAccess(keys[first].tolist(), lane[first], lane), KeyedAccess(keys, lane, as_runs)
+
+
+def some_lanes(random: np.random.Generator) -> np.ndarray:
+    warps = random.random(BLOCKS * WARPS) < random.choice([0.2, 0.6, 1])
+    lanes = random.random(WARP) < random.choice([0.05, 0.5, 1])
+    found = EVERY[(warps[:, None] & lanes).reshape(-1)]
+    return found if len(found) else EVERY[:1]
+
+
+@pytest.mark.parametrize("of_reads", [False, True])
+@pytest.mark.parametrize("per_block", [False, True])
+def test_events_order_lanes_as_in_numpy(per_block: bool, of_reads: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(happens_before, "_MOST_COLUMNS", 0 if per_block else 100)
+    answers = 0
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        both, now = Both({7: 3, 101: 2}, {7: 3, 101: 2}, of_reads), 5
+        for batch in range(2):
+            for _ in range(EVENTS):
+                now += 1
+                kind = random.choice(["access", "publish", "barrier", "warp_sync", "cluster", "fence"], p=KINDS)
+                if kind == "fence":
+                    lane, scope = some_lanes(random), str(random.choice(SCOPES))
+                    for order in both.orders:
+                        order.fence(lane, now, scope)
+                else:
+                    getattr(both, kind)(random, now)
+                if random.random() < 0.05:
+                    both.native.make_room()
+                both.compare(random, now)
+                answers += 1
+            published = both.plain.published()
+            assert both.native.published() == published
+            if batch == 0:
+                both = Both(published, both.native, of_reads)
+    assert answers == 40 * 2 * EVENTS
+
+
+KINDS = [0.5, 0.1, 0.1, 0.08, 0.02, 0.2]
