@@ -16,7 +16,7 @@ import numpy as np
 
 from softlab.emulator.lanes import Box, Lanes, Value
 from softlab.emulator.machine.faults import first_lane, other_place
-from softlab.emulator.machine.flow import Block, uses_and_definitions
+from softlab.emulator.machine.flow import Block, is_warp_synchronous, uses_and_definitions
 from softlab.emulator.memory.elements import join_elements
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.places import place_of
@@ -67,7 +67,7 @@ class Hazards(WaitHazards):
     def __init__(self) -> None:
         super().__init__()
         self._shadow: Shadow | None = None
-        self._fences = False
+        self._fences = self._fences_count = False
         self._used: frozenset[str] = frozenset()
         self._guesses: frozenset[int] = frozenset()
         self._site_words: dict[int, np.ndarray] = {}
@@ -95,6 +95,7 @@ class Hazards(WaitHazards):
         if batch.program.fact(_has_meetings):
             self._shadow.expect_meetings()
         self._fences = batch.program.fact(_has_fences)
+        self._fences_count = batch.program.fact(_fences_count) or bool(batch.program.fact(checked_guesses))
         self._used = batch.program.fact(_used_registers)
         self._guesses = batch.program.fact(checked_guesses)
 
@@ -409,6 +410,8 @@ class Hazards(WaitHazards):
 
     def fence(self, site: InstructionSite, lanes: Lanes) -> None:
         """Whoever reads what the lanes write next by an atomic, also sees what they did before."""
+        if not self._fences_count:
+            return
         shadow = self.shadow
         shadow.tell_apart()
         shadow.fence(lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index))
@@ -433,7 +436,8 @@ class Hazards(WaitHazards):
 
     def barrier(self, lanes: Lanes, instructions: Sequence[int], ahead: Lanes | None = None) -> None:
         """Accesses of the warps that pass, before they arrived, are ordered before later ones of those that waited."""
-        self.shadow.barrier(lanes, self.watched.live_mask(), ahead, self._completed)
+        if self.watched.shared.nbytes:
+            self.shadow.barrier(lanes, self.watched.live_mask(), ahead, self._completed)
         super().barrier(lanes, instructions, ahead)
 
 
@@ -449,6 +453,21 @@ def _has_meetings(image: Image) -> bool:
 
 def _has_fences(image: Image) -> bool:
     return any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in image.instructions)
+
+
+def _fences_count(image: Image) -> bool:
+    """Whether fences may order accesses to shared memory: lanes exchange values, or something else than barriers and
+    accesses to global memory may signal."""
+    return any(
+        (is_warp_synchronous(i) and is_exchange(i))
+        or i.opcode in ("mbarrier", "cp", "atom", "red")
+        and not i.has("global")
+        or i.opcode in ("ld", "st")
+        and i.has(*_STRONG, "volatile")
+        and not i.has("global")
+        or i.has("cluster", "bulk", "shared::cluster", "mbarrier", "async")
+        for i in image.instructions
+    )
 
 
 def _used_registers(image: Image) -> frozenset[str]:

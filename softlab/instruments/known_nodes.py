@@ -20,8 +20,9 @@ from softlab.emulator.machine.native_python import Int64s, out_of_line
 # Items of the arena: sizes and counts
 WARPS, WIDTH, PER_BLOCK, THREADS, SNAPSHOT = range(5)
 PARTS, CALLS, CHAINS, LAST_TIME, LAST_TIME_NODE = range(5, 10)
-#: Whether lanes of a warp that had made a fence accessed one word by an atomic.
-LANES_SHARE = 21
+#: Whether lanes of a warp that had made a fence accessed one word by an atomic; whether two nodes are joined without
+#: their rows; the number of the last walk from parent to parent.
+LANES_SHARE, IS_LAZY, VISITS = 21, 22, 23
 NODE_COUNT, SNAPSHOT_COUNT, ROW_COUNT, WORD_COUNT = range(10, 14)
 NODE_ROOM, SNAPSHOT_ROOM, ROW_ROOM, WORD_ROOM = range(14, 18)
 HAS_NODES, HAS_FAR, COLUMNS = 18, 19, 20
@@ -33,11 +34,13 @@ HEAD = 40
 # A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
 # nodes of a chain the later ones have all of the earlier ones. ``DEPTH``: nodes up to one with a row, at most.
 # ``NEWEST``: its latest time.
-PARENT, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST = range(10)
-NODE = 10
-# A word: what it tells, or the latest time of an earlier batch; the last call that accessed it, and the warp of that.
-KEY, TELLS, EARLIER, CALL, BY, HAS_BLOCKS = range(6)
-WORD = 6
+# ``OTHER``: a second parent; ``VISIT``: of the last walk that came here.
+PARENT, OTHER, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST, VISIT = range(12)
+NODE = 12
+# A word: what it tells, or the latest time of an earlier batch; the last call that accessed it, and the warp of that;
+# the first block that told it (its row plus 1, 0 for none), and what it tells that block; whether others have told it.
+KEY, TELLS, EARLIER, CALL, BY, BLOCK, TELLS_BLOCK, HAS_BLOCKS = range(8)
+WORD = 8
 #: The bit of a key that names what a word tells one block.
 OF_BLOCK = 1 << 62
 
@@ -58,8 +61,8 @@ TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS = 1, 2, 4, 8, 16
 
 
 def new_node(
-    s: Int64s, parent: int, chain: int, place: int, of_row: int, times: int, dense: int, newest: int
-) -> int:  # fmt: skip
+    s: Int64s, parent: int, other: int, chain: int, place: int, of_row: int, times: int, dense: int, newest: int
+) -> int:
     """Another node; ``chain`` is -1 for a new one. Chains below -1 are those of the fences of a warp."""
     n = s[NODE_COUNT]
     s[NODE_COUNT] = n + 1
@@ -68,6 +71,7 @@ def new_node(
         s[CHAINS] = chain + 1
     at = s[NODES] + NODE * n
     s[at + PARENT] = parent
+    s[at + OTHER] = other
     s[at + CHAIN] = chain
     s[at + PLACE] = place
     s[at + OF_ROW] = of_row
@@ -76,9 +80,12 @@ def new_node(
     s[at + IS_LAST] = chain >= 0
     s[at + IS_LEARNT] = 0
     s[at + NEWEST] = newest
+    s[at + VISIT] = 0
     depth = 0
     if dense < 0:
         depth = s[s[NODES] + NODE * parent + DEPTH] + 1
+        if other >= 0:
+            depth = max(depth, s[s[NODES] + NODE * other + DEPTH] + 1)
     s[at + DEPTH] = depth
     if depth >= DEEPEST:
         densify(s, n)
@@ -86,27 +93,43 @@ def new_node(
 
 
 @out_of_line
+def gather(s: Int64s, n: int, target: int, visit: int) -> int:
+    """Raise the times at a place of the arena to those of a node."""
+    at = s[NODES] + NODE * n
+    while s[at + VISIT] != visit:
+        s[at + VISIT] = visit
+        if s[at + DENSE] >= 0:
+            width = s[WIDTH]
+            row = s[ROWS] + s[at + DENSE] * width
+            for c in range(width):
+                s[target + c] = max(s[target + c], s[row + c])
+            return 0
+        if s[at + OF_ROW] >= 0:
+            few = s[SNAPSHOT]
+            row, times = target + s[at + OF_ROW] * few, s[at + TIMES]
+            for k in range(few):
+                s[row + k] = max(s[row + k], s[times + k])
+        if s[at + OTHER] >= 0:
+            gather(s, s[at + OTHER], target, visit)
+        at = s[NODES] + NODE * s[at + PARENT]
+    return 0
+
+
+@out_of_line
 def densify(s: Int64s, n: int) -> int:
     """Give a node a row of its own."""
-    nodes = s[NODES]
-    x = n
-    while s[nodes + NODE * x + DENSE] < 0:
-        x = s[nodes + NODE * x + PARENT]
-    if x == n:
+    at = s[NODES] + NODE * n
+    if s[at + DENSE] >= 0:
         return 0
     width, row = s[WIDTH], s[ROW_COUNT]
     s[ROW_COUNT] = row + 1
-    source, target = s[ROWS] + s[nodes + NODE * x + DENSE] * width, s[ROWS] + row * width
+    s[VISITS] += 1
+    target = s[ROWS] + row * width
     for c in range(width):
-        s[target + c] = s[source + c]
-    x = n
-    while s[nodes + NODE * x + DENSE] < 0:
-        at, times = target + s[nodes + NODE * x + OF_ROW] * s[SNAPSHOT], s[nodes + NODE * x + TIMES]
-        for k in range(s[SNAPSHOT]):
-            s[at + k] = max(s[at + k], s[times + k])
-        x = s[nodes + NODE * x + PARENT]
-    s[nodes + NODE * n + DENSE] = row
-    s[nodes + NODE * n + DEPTH] = 0
+        s[target + c] = 0
+    gather(s, n, target, s[VISITS])
+    s[at + DENSE] = row
+    s[at + DEPTH] = 0
     return 1
 
 
@@ -128,6 +151,10 @@ def has_all(s: Int64s, b: int, a: int) -> int:
         at = nodes + NODE * b
         if s[at + CHAIN] == chain and place <= s[at + PLACE]:
             return 1
+        if s[at + OTHER] >= 0:
+            other = nodes + NODE * s[at + OTHER]
+            if s[other + CHAIN] == chain and place <= s[other + PLACE]:
+                return 1
         b = s[at + PARENT]
         if b < 0:
             return 0
@@ -151,7 +178,7 @@ def of_one_block(s: Int64s, a: int, b: int) -> int:
     s[SNAPSHOT_COUNT] += 1
     for k in range(s[SNAPSHOT]):
         s[times + k] = max(s[s[x + TIMES] + k], s[s[y + TIMES] + k])
-    return new_node(s, parent, NONE, 0, s[x + OF_ROW], times, NONE, max(s[x + NEWEST], s[y + NEWEST]))
+    return new_node(s, parent, NONE, NONE, 0, s[x + OF_ROW], times, NONE, max(s[x + NEWEST], s[y + NEWEST]))
 
 
 def newest_of(s: Int64s, n: int) -> int:
@@ -175,7 +202,7 @@ def of_rows(s: Int64s, a: int, b: int) -> int:
     target = s[ROWS] + row * width
     for c in range(width):
         s[target + c] = max(s[x + c], s[y + c])
-    return new_node(s, a, NONE, 0, NONE, 0, row, max(newest_of(s, a), newest_of(s, b)))
+    return new_node(s, a, NONE, NONE, 0, NONE, 0, row, max(newest_of(s, a), newest_of(s, b)))
 
 
 @out_of_line
@@ -189,6 +216,8 @@ def joined(s: Int64s, a: int, b: int) -> int:
     if s[memo] == a and s[memo + 1] == b:
         return s[memo + 2]
     found = of_one_block(s, a, b)
+    if found < 0 and s[IS_LAZY]:
+        found = new_node(s, a, b, NONE, 0, NONE, 0, NONE, max(newest_of(s, a), newest_of(s, b)))
     if found < 0:
         found = of_rows(s, a, b)
     s[memo] = a
@@ -224,7 +253,7 @@ def told(s: Int64s, p: int, f: int) -> int:
         s[of + IS_LAST] = 0
         chain = s[of + CHAIN]
         place = s[of + PLACE] + 1
-    return new_node(s, q, chain, place, s[at + OF_ROW], s[at + TIMES], NONE, newest)
+    return new_node(s, q, NONE, chain, place, s[at + OF_ROW], s[at + TIMES], NONE, newest)
 
 
 def told_by(s: Int64s, warp: int, kind: int, p: int, f: int) -> int:
@@ -256,7 +285,7 @@ def fence_node(near: Int64s, s: Int64s, warp: int, now: int) -> int:
         s[times + own] = now
     place = s[s[FENCES] + warp]
     s[s[FENCES] + warp] = place + 1
-    return new_node(s, s[s[KNOWN] + warp], NONE - 1 - warp, place, row, times, NONE, now)
+    return new_node(s, s[s[KNOWN] + warp], NONE, NONE - 1 - warp, place, row, times, NONE, now)
 
 
 def part_begins(near: Int64s, s: Int64s, warp: int) -> int:
@@ -282,6 +311,30 @@ def is_news(s: Int64s, a: int, b: int) -> int:
 
 
 @out_of_line
+def learn_own(near: Int64s, s: Int64s, warp: int, n: int, visit: int) -> int:
+    """A warp learns what a node has of its own block."""
+    warps, few = s[WARPS], s[SNAPSHOT]
+    row, mine = warp // warps, warp * warps
+    at = s[NODES] + NODE * n
+    while s[at + VISIT] != visit:
+        s[at + VISIT] = visit
+        times = NONE
+        if s[at + DENSE] >= 0:
+            times = s[ROWS] + s[at + DENSE] * s[WIDTH] + row * few
+        elif s[at + OF_ROW] == row:
+            times = s[at + TIMES]
+        if times >= 0:
+            for k in range(warps):
+                near[mine + k] = max(near[mine + k], s[times + min(k, few - 1)])
+        if s[at + DENSE] >= 0:
+            return 0
+        if s[at + OTHER] >= 0:
+            learn_own(near, s, warp, s[at + OTHER], visit)
+        at = s[NODES] + NODE * s[at + PARENT]
+    return 0
+
+
+@out_of_line
 def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
     """Lanes of a warp learn a node."""
     before = s[s[KNOWN] + warp]
@@ -290,32 +343,25 @@ def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
         return 0
     if lanes != ALL_LANES and s[s[PART_LANES] + warp] == ALL_LANES and is_news(s, before, v):
         part_begins(near, s, warp)
-    warps = s[WARPS]
-    row, mine = warp // warps, warp * warps
     s[s[KNOWN] + warp] = after
-    s[s[DIFFERS] + row] = 1
+    s[s[DIFFERS] + warp // s[WARPS]] = 1
     nodes = s[NODES]
     if s[nodes + NODE * v + IS_LEARNT] and s[nodes + NODE * v + DEPTH] > 1:
         densify(s, v)
     s[nodes + NODE * v + IS_LEARNT] = 1
-    few = s[SNAPSHOT]
-    while s[nodes + NODE * v + DENSE] < 0:
-        if s[nodes + NODE * v + OF_ROW] == row:
-            times = s[nodes + NODE * v + TIMES]
-            for k in range(warps):
-                near[mine + k] = max(near[mine + k], s[times + min(k, few - 1)])
-        v = s[nodes + NODE * v + PARENT]
-    times = s[ROWS] + s[nodes + NODE * v + DENSE] * s[WIDTH] + row * few
-    for k in range(warps):
-        near[mine + k] = max(near[mine + k], s[times + min(k, few - 1)])
+    s[VISITS] += 1
+    learn_own(near, s, warp, v, s[VISITS])
     return 1
 
 
 # Words
 
 
-def found_word(s: Int64s, key: int, make: int) -> int:
-    """Where a word's items begin; -1 for none, if none is to be made."""
+def found_word(s: Int64s, key: int, make: int, guess: int) -> int:
+    """Where a word's items begin; -1 for none, if none is to be made. ``guess``: where they may begin, -1 for unknown."""
+    if guess >= 0 and guess < s[WORDS] + WORD * s[WORD_COUNT]:
+        if s[guess + KEY] == key:
+            return guess
     room = 2 * s[WORD_ROOM]
     slot = (key ^ (key >> 15)) * 0x9E3779B1 & (room - 1)
     while s[s[TABLE] + slot] != NONE:
@@ -347,7 +393,7 @@ def recall(s: Int64s, at: int) -> int:
             s[s[ROWS] + row * width + c] = 0
         s[s[ROWS] + row * width + width - 1] = time
         s[LAST_TIME] = time
-        s[LAST_TIME_NODE] = new_node(s, 0, NONE, 0, NONE, 0, row, time)
+        s[LAST_TIME_NODE] = new_node(s, 0, NONE, NONE, 0, NONE, 0, row, time)
     s[at + EARLIER] = 0
     s[at + TELLS] = s[LAST_TIME_NODE]
     return s[at + TELLS]
@@ -360,9 +406,14 @@ def block_key(s: Int64s, at: int, warp: int) -> int:
 
 def tell_block(s: Int64s, at: int, warp: int) -> int:
     """A warp tells its block what it knew at its last fence."""
-    f = s[s[FENCED_IN_BLOCK] + warp]
+    f, row = s[s[FENCED_IN_BLOCK] + warp], warp // s[WARPS]
+    if s[at + BLOCK] == 0:
+        s[at + BLOCK] = row + 1
+    if s[at + BLOCK] == row + 1:
+        s[at + TELLS_BLOCK] = told_by(s, warp, 1, s[at + TELLS_BLOCK], f)
+        return 0
     s[at + HAS_BLOCKS] = 1
-    of = found_word(s, block_key(s, at, warp), 1)
+    of = found_word(s, block_key(s, at, warp), 1, NONE)
     s[of + TELLS] = told_by(s, warp, 1, s[of + TELLS], f)
     return 0
 
@@ -372,8 +423,10 @@ def learn_word(near: Int64s, s: Int64s, at: int, warp: int, lanes: int) -> int:
     v = recall(s, at)
     if v != 0:
         learn(near, s, warp, v, lanes)
-    if s[at + HAS_BLOCKS]:
-        of = found_word(s, block_key(s, at, warp), 0)
+    if s[at + BLOCK] == warp // s[WARPS] + 1:
+        learn(near, s, warp, s[at + TELLS_BLOCK], lanes)
+    elif s[at + HAS_BLOCKS]:
+        of = found_word(s, block_key(s, at, warp), 0, NONE)
         if of >= 0:
             learn(near, s, warp, s[of + TELLS], lanes)
     return 0
@@ -436,20 +489,21 @@ def lanes_meet(s: Int64s, warp: int) -> int:
     return 0
 
 
-def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, flags: int) -> int:
-    """A warp accesses a word by a strong access."""
+def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, flags: int, guess: int) -> int:
+    """A warp accesses a word by a strong access. Gives the word's place, -1 if it tells nothing."""
     tells = op != READ and s[s[FENCED_IN_BLOCK] + warp] != 0
-    at = found_word(s, key, tells)
+    at = found_word(s, key, tells, guess)
     if at < 0:
-        return 0
+        return NONE
     if op == READ:
-        return learn_word(near, s, at, warp, s[s[MASK] + warp])
+        learn_word(near, s, at, warp, s[s[MASK] + warp])
+        return at
     first = s[at + CALL] != s[CALLS]
     s[at + CALL] = s[CALLS]
     if op == EXCHANGE:
         if not first and s[at + BY] == warp:
-            s[LANES_SHARE] |= s[s[FENCED_IN_BLOCK] + warp] != 0
-            return 0
+            s[LANES_SHARE] |= tells
+            return at
         learn_word(near, s, at, warp, s[s[MASK] + warp])
     elif first:
         s[at + TELLS] = 0
@@ -459,7 +513,7 @@ def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, flags: in
         if flags & TO_ALL:
             s[at + TELLS] = told_by(s, warp, 0, recall(s, at), s[s[FENCED] + warp])
         tell_block(s, at, warp)
-    return 0
+    return at
 
 
 def accesses(near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, count: int, start: int, flags: int) -> int:
@@ -467,7 +521,7 @@ def accesses(near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, cou
     if start == 0:
         s[CALLS] += 1
         masks(s, lanes, count)
-    key, before = 0, NONE
+    key, before, at = 0, NONE, NONE
     for i in range(start, count):
         warp = lanes[i] // WARP
         if warp == before and words[i] == key:
@@ -476,9 +530,12 @@ def accesses(near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, cou
             continue
         if not has_room(s):
             return i
+        guess = NONE
+        if at >= 0:
+            guess = at if words[i] == key else at + WORD
         key = words[i]
         before = warp
-        access_word(near, s, op, key, warp, flags)
+        at = access_word(near, s, op, key, warp, flags, guess)
     if op != WRITE and s[PARTS]:
         parts_grow(s, lanes, count)
     return count
@@ -496,7 +553,7 @@ def publications(
         if not has_room(s):
             return i
         warp = lanes[i] // WARP
-        at = found_word(s, words[i], 1)
+        at = found_word(s, words[i], 1, NONE)
         if s[at + CALL] == s[CALLS] and s[at + BY] == warp:
             continue
         if s[at + CALL] != s[CALLS]:
@@ -504,7 +561,7 @@ def publications(
             if flags & OVERWRITE:
                 s[at + TELLS] = 0
             else:
-                other = found_word(s, earlier[i], 0)
+                other = found_word(s, earlier[i], 0, NONE)
                 if other >= 0:
                     s[at + TELLS] = joined(s, s[at + TELLS], s[other + TELLS])
         s[at + BY] = warp
@@ -524,7 +581,7 @@ def waits(near: Int64s, s: Int64s, words: Int64s, lanes: Int64s, count: int, sta
             return i
         warp = lanes[i] // WARP
         lanes_meet(s, warp)
-        at = found_word(s, words[i], 0)
+        at = found_word(s, words[i], 0, NONE)
         if at >= 0:
             learn(near, s, warp, s[at + TELLS], ALL_LANES)
     return count
@@ -558,15 +615,22 @@ def meet(s: Int64s, here: Int64s, start: int, rows: int) -> int:
     return rows
 
 
-def own_time(s: Int64s, n: int, warp: int) -> int:
+@out_of_line
+def own_time(s: Int64s, n: int, warp: int, visit: int) -> int:
     """What a node knows of a warp."""
-    nodes, row, own = s[NODES], warp // s[WARPS], min(warp % s[WARPS], s[SNAPSHOT] - 1)
-    time = 0
-    while s[nodes + NODE * n + DENSE] < 0:
-        if s[nodes + NODE * n + OF_ROW] == row:
-            time = max(time, s[s[nodes + NODE * n + TIMES] + own])
-        n = s[nodes + NODE * n + PARENT]
-    return max(time, s[s[ROWS] + s[nodes + NODE * n + DENSE] * s[WIDTH] + row * s[SNAPSHOT] + own])
+    row, own = warp // s[WARPS], min(warp % s[WARPS], s[SNAPSHOT] - 1)
+    at, time = s[NODES] + NODE * n, 0
+    while s[at + VISIT] != visit:
+        s[at + VISIT] = visit
+        if s[at + DENSE] >= 0:
+            return max(time, s[s[ROWS] + s[at + DENSE] * s[WIDTH] + row * s[SNAPSHOT] + own])
+        if s[at + OF_ROW] == row:
+            time = max(time, s[s[at + TIMES] + own])
+        if s[at + OTHER] >= 0:
+            other = own_time(s, s[at + OTHER], warp, visit)
+            time = max(time, other)
+        at = s[NODES] + NODE * s[at + PARENT]
+    return time
 
 
 def places(s: Int64s, found: Int64s, warps: Int64s, count: int, table: int) -> int:
@@ -628,7 +692,8 @@ def step(
             lanes_meet(s, lanes[i])
     if op == OWN_TIMES:
         for i in range(count):
-            words[i] = own_time(s, s[s[FENCED_IN_BLOCK] + lanes[i]], lanes[i])
+            s[VISITS] += 1
+            words[i] = own_time(s, s[s[FENCED_IN_BLOCK] + lanes[i]], lanes[i], s[VISITS])
     if op == PLACES:
         return places(s, words, lanes, count, flags)
     if op == INDEX:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP
+from softlab.emulator.lanes import WARP, Lanes
 from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.instruments import known_nodes as nodes
 from softlab.instruments.happens_before import HappensBefore, OwnWords
@@ -22,7 +22,9 @@ _PER_WARP = (
     nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK, nodes.PART_LANES, nodes.PART_NODE, nodes.MASK, nodes.FENCES,
 )  # fmt: skip
 #: Bytes of rows that the arena begins with, at most.
-_FIRST_ROWS = 1 << 21
+_FIRST_ROWS = 1 << 23
+#: Columns of rows that are joined at once: that takes no longer than to remember what is to be joined.
+_WIDEST_ROWS = 64
 _NO_ITEMS = np.zeros(0, np.int64)
 
 
@@ -79,21 +81,26 @@ class NativeOrder(HappensBefore):
         size = blocks * self.warps
         width, snapshot = self.columns + 1, 1 if self.per_block else self.warps
         rooms = {
-            nodes.NODE_ROOM: 8 * size + 2048,
-            nodes.SNAPSHOT_ROOM: 4 * size + 1024,
+            nodes.NODE_ROOM: 32 * size + 4096,
+            nodes.SNAPSHOT_ROOM: 16 * size + 2048,
             nodes.ROW_ROOM: max(128 + 3 * self.warps, min(4 * size + 512, _FIRST_ROWS // (8 * width))),
             nodes.WORD_ROOM: 1024,
         }
         head = np.zeros(nodes.HEAD, np.int64)
         head[: nodes.SNAPSHOT + 1] = self.warps, width, self.per_block, threads, snapshot
         head[[nodes.COLUMNS, nodes.HAS_NODES, nodes.CHAINS]] = self.columns, 1, 1
+        head[nodes.IS_LAZY] = width > _WIDEST_ROWS
+        #: All warps wait at a barrier.
+        self._all_wait = np.full(size, 3, np.int64)
         self._s = self._arena(head, rooms)
         s = self._s
         for segment in _PER_WARP:
             self._segment(segment, size)[:] = nodes.ALL_LANES if segment == nodes.PART_LANES else 0
         self._segment(nodes.DIFFERS, blocks)[:] = 0
         self._forget()
-        s[s[nodes.NODES] : s[nodes.NODES] + nodes.NODE] = nodes.NONE, 0, 0, nodes.NONE, 0, 0, 0, 0, 0, 0
+        s[s[nodes.NODES] : s[nodes.NODES] + nodes.NODE] = 0
+        for empty in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
+            s[s[nodes.NODES] + empty] = nodes.NONE
         s[s[nodes.ROWS] : s[nodes.ROWS] + width] = 0
         s[[nodes.NODE_COUNT, nodes.ROW_COUNT]] = 1
         self._take(earlier)
@@ -167,16 +174,18 @@ class NativeOrder(HappensBefore):
         holders = [self._segment(of, size) for of in (nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK)]
         parts = self._segment(nodes.PART_NODE, size)
         parts[self._segment(nodes.PART_LANES, size) == nodes.ALL_LANES] = 0
-        holders += [parts, self._words()[:, nodes.TELLS]]
+        holders += [parts, self._words()[:, nodes.TELLS], self._words()[:, nodes.TELLS_BLOCK]]
         table = self._segment(nodes.NODES, int(old[nodes.NODE_COUNT]) * nodes.NODE).reshape(-1, nodes.NODE)
         dense = table[:, nodes.DENSE] >= 0
-        table[dense, nodes.PARENT] = table[dense, nodes.OF_ROW] = nodes.NONE
-        live = _live(table[:, nodes.PARENT], holders)
+        for of in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
+            table[dense, of] = nodes.NONE
+        live = _live(table[:, [nodes.PARENT, nodes.OTHER]], holders)
         kept = table[live]
         number = np.cumsum(live) - 1
         for holder in holders:
             holder[:] = number[holder]
-        kept[:, nodes.PARENT] = np.where(kept[:, nodes.PARENT] >= 0, number[kept[:, nodes.PARENT]], nodes.NONE)
+        for of in (nodes.PARENT, nodes.OTHER):
+            kept[:, of] = np.where(kept[:, of] >= 0, number[kept[:, of]], nodes.NONE)
         width, few = int(old[nodes.WIDTH]), int(old[nodes.SNAPSHOT])
         has_row, adds = kept[:, nodes.DENSE] >= 0, kept[:, nodes.OF_ROW] >= 0
         rows = self._segment(nodes.ROWS, int(old[nodes.ROW_COUNT]) * width).reshape(-1, width)
@@ -232,7 +241,8 @@ class NativeOrder(HappensBefore):
             at = STEP.call(id(self._known), id(self._s), what, id(words), id(earlier), id(lanes), count, at, now, flags)
             if at >= end:
                 return
-            self.make_room()
+            lacks_words = self._s[nodes.WORD_COUNT] + nodes.SPARE >= self._s[nodes.WORD_ROOM]
+            self._make_room(words=min(count, end - at) if lacks_words else 0)
 
     def make_room(self) -> None:
         """Compiled code needs more room."""
@@ -306,6 +316,23 @@ class NativeOrder(HappensBefore):
 
     def _lanes_meet(self, warps: np.ndarray) -> None:
         self._step(nodes.JOIN_LANES, _NO_ITEMS, warps)
+
+    def barrier(
+        self,
+        lanes: Lanes,
+        live: np.ndarray | None,
+        now: int,
+        ahead: Lanes | None = None,
+        number: int | None = None,
+    ) -> None:
+        """The warps of these lanes pass a barrier of their block, as in NumPy."""
+        if ahead is None and lanes.full and lanes.rows is None:
+            self._known[...] = now
+            self._syncs.clear()
+            if self.has_far:
+                self._step(nodes.MEET, _NO_ITEMS, self._all_wait, count=self._blocks)
+            return
+        super().barrier(lanes, live, now, ahead, number)
 
     def _meet_far(self, here: np.ndarray, waiting: np.ndarray) -> None:
         self._step(nodes.MEET, _NO_ITEMS, here + 2 * waiting.astype(np.int64), count=len(here))
@@ -381,7 +408,7 @@ class NativeOrder(HappensBefore):
 
 
 def _live(parents: np.ndarray, holders: Sequence[np.ndarray]) -> np.ndarray:
-    """Which nodes are held, or are parents of such, (nodes,) bool; node 0 always is."""
+    """Which nodes are held, or are parents of such, (nodes,) bool; node 0 always is. ``parents``: (nodes, 2)."""
     live = np.zeros(len(parents), bool)
     found = np.unique(np.concatenate([np.zeros(1, np.int64), *holders]))
     while len(found):
