@@ -460,11 +460,8 @@ def _fences_count(image: Image) -> bool:
     accesses to global memory may signal."""
     return any(
         (is_warp_synchronous(i) and is_exchange(i))
-        or i.opcode in ("mbarrier", "cp", "atom", "red")
-        and not i.has("global")
-        or i.opcode in ("ld", "st")
-        and i.has(*_STRONG, "volatile")
-        and not i.has("global")
+        or (i.opcode in ("mbarrier", "cp", "atom", "red") and not i.has("global"))
+        or (i.opcode in ("ld", "st") and i.has(*_STRONG, "volatile") and not i.has("global"))
         or i.has("cluster", "bulk", "shared::cluster", "mbarrier", "async")
         for i in image.instructions
     )

@@ -28,15 +28,15 @@ NODE_ROOM, SNAPSHOT_ROOM, ROW_ROOM, WORD_ROOM = range(14, 18)
 HAS_NODES, HAS_FAR, COLUMNS = 18, 19, 20
 # Items of the arena: where segments begin
 KNOWN, FENCED, FENCED_IN_BLOCK, DIFFERS, PART_LANES, PART_NODE, PART_NEAR, MASK, FENCES, TOLD = range(24, 34)
-MEMO, NODES, SNAPSHOTS, ROWS, WORDS, TABLE = range(34, 40)
-HEAD = 40
+MEMO, NODES, SNAPSHOTS, ROWS, WORDS, TABLE, BLOCK_TIMES = range(34, 41)
+HEAD = 41
 
 # A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
 # nodes of a chain the later ones have all of the earlier ones. ``DEPTH``: nodes up to one with a row, at most.
 # ``NEWEST``: its latest time.
-# ``OTHER``: a second parent; ``VISIT``: of the last walk that came here.
-PARENT, OTHER, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST, VISIT = range(12)
-NODE = 12
+# ``OTHER``: a second parent; ``VISIT``: of the last walk that came here; ``ASKED``: how often.
+PARENT, OTHER, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST, VISIT, ASKED = range(13)
+NODE = 13
 # A word: what it tells, or the latest time of an earlier batch; the last call that accessed it, and the warp of that;
 # the first block that told it (its row plus 1, 0 for none), and what it tells that block; whether others have told it.
 KEY, TELLS, EARLIER, CALL, BY, BLOCK, TELLS_BLOCK, HAS_BLOCKS = range(8)
@@ -49,6 +49,8 @@ ALL_LANES = (1 << WARP) - 1
 #: Nodes up to one with a row; then a node gets a row of its own.
 DEEPEST = 32
 MEMOS = 1024
+#: Questions from which on a node gets a row.
+OFTEN = 4
 #: How many parents are looked at to see whether one node has all of another one.
 NEAREST = 4
 #: Nodes, rows and words that one lane needs at most.
@@ -81,6 +83,7 @@ def new_node(
     s[at + IS_LEARNT] = 0
     s[at + NEWEST] = newest
     s[at + VISIT] = 0
+    s[at + ASKED] = 0
     depth = 0
     if dense < 0:
         depth = s[s[NODES] + NODE * parent + DEPTH] + 1
@@ -141,6 +144,36 @@ def row_of(s: Int64s, n: int) -> int:
 
 
 @out_of_line
+def time_in(s: Int64s, n: int, column: int, visit: int) -> int:
+    """The time of a node in a column."""
+    few = s[SNAPSHOT]
+    row = column // few
+    at, time = s[NODES] + NODE * n, 0
+    while s[at + VISIT] != visit:
+        s[at + VISIT] = visit
+        if s[at + DENSE] >= 0:
+            return max(time, s[s[ROWS] + s[at + DENSE] * s[WIDTH] + column])
+        if s[at + OF_ROW] == row:
+            time = max(time, s[s[at + TIMES] + column - row * few])
+        if s[at + OTHER] >= 0:
+            other = time_in(s, s[at + OTHER], column, visit)
+            time = max(time, other)
+        at = s[NODES] + NODE * s[at + PARENT]
+    return time
+
+
+def time_of(s: Int64s, n: int, column: int) -> int:
+    """The time of a node in a column. A node that is asked often gets a row."""
+    at = s[NODES] + NODE * n
+    if s[at + DENSE] < 0:
+        s[at + ASKED] += 1
+        if s[at + ASKED] < OFTEN:
+            s[VISITS] += 1
+            return time_in(s, n, column, s[VISITS])
+    return s[row_of(s, n) + column]
+
+
+@out_of_line
 def has_all(s: Int64s, b: int, a: int) -> int:
     """Whether node ``b`` is seen at once to have all of ``a``."""
     if a == 0:
@@ -161,6 +194,54 @@ def has_all(s: Int64s, b: int, a: int) -> int:
     return 0
 
 
+def newest_of(s: Int64s, n: int) -> int:
+    """The latest time of a node."""
+    return s[s[NODES] + NODE * n + NEWEST]
+
+
+@out_of_line
+def gather_block(s: Int64s, n: int, row: int, visit: int) -> int:
+    """Raise the times at ``BLOCK_TIMES`` to those that a node has of a block."""
+    few = s[SNAPSHOT]
+    at = s[NODES] + NODE * n
+    while s[at + VISIT] != visit:
+        s[at + VISIT] = visit
+        times = NONE
+        if s[at + DENSE] >= 0:
+            times = s[ROWS] + s[at + DENSE] * s[WIDTH] + row * few
+        elif s[at + OF_ROW] == row:
+            times = s[at + TIMES]
+        if times >= 0:
+            for k in range(few):
+                s[s[BLOCK_TIMES] + k] = max(s[s[BLOCK_TIMES] + k], s[times + k])
+        if s[at + DENSE] >= 0:
+            return 0
+        if s[at + OTHER] >= 0:
+            gather_block(s, s[at + OTHER], row, visit)
+        at = s[NODES] + NODE * s[at + PARENT]
+    return 0
+
+
+def block_times(s: Int64s, n: int, row: int) -> int:
+    """Where the times are that a node has of a block."""
+    for k in range(s[SNAPSHOT]):
+        s[s[BLOCK_TIMES] + k] = 0
+    s[VISITS] += 1
+    gather_block(s, n, row, s[VISITS])
+    return s[BLOCK_TIMES]
+
+
+def covers(s: Int64s, a: int, f: int) -> int:
+    """Whether node ``a`` has all of a node ``f`` that adds times of one block to its parent."""
+    at = s[NODES] + NODE * f
+    if s[at + OF_ROW] < 0 or s[at + NEWEST] > newest_of(s, a) or not has_all(s, a, s[at + PARENT]):
+        return 0
+    times, more = block_times(s, a, s[at + OF_ROW]), 0
+    for k in range(s[SNAPSHOT]):
+        more = more | (s[s[at + TIMES] + k] > s[times + k])
+    return not more
+
+
 def of_one_block(s: Int64s, a: int, b: int) -> int:
     """Two nodes joined, if both add times of one block to parents of which one has all of the other; else -1."""
     nodes = s[NODES]
@@ -179,11 +260,6 @@ def of_one_block(s: Int64s, a: int, b: int) -> int:
     for k in range(s[SNAPSHOT]):
         s[times + k] = max(s[s[x + TIMES] + k], s[s[y + TIMES] + k])
     return new_node(s, parent, NONE, NONE, 0, s[x + OF_ROW], times, NONE, max(s[x + NEWEST], s[y + NEWEST]))
-
-
-def newest_of(s: Int64s, n: int) -> int:
-    """The latest time of a node."""
-    return s[s[NODES] + NODE * n + NEWEST]
 
 
 def of_rows(s: Int64s, a: int, b: int) -> int:
@@ -215,7 +291,13 @@ def joined(s: Int64s, a: int, b: int) -> int:
     memo = s[MEMO] + 3 * ((a * 40503 + b) & (MEMOS - 1))
     if s[memo] == a and s[memo + 1] == b:
         return s[memo + 2]
-    found = of_one_block(s, a, b)
+    found = NONE
+    if covers(s, a, b):
+        found = a
+    elif covers(s, b, a):
+        found = b
+    else:
+        found = of_one_block(s, a, b)
     if found < 0 and s[IS_LAZY]:
         found = new_node(s, a, b, NONE, 0, NONE, 0, NONE, max(newest_of(s, a), newest_of(s, b)))
     if found < 0:
@@ -231,23 +313,17 @@ def told(s: Int64s, p: int, f: int) -> int:
     """What a word tells that told ``p`` and is told ``f``."""
     if f == 0 or has_all(s, p, f):
         return p
-    if has_all(s, f, p):
-        return f
     nodes = s[NODES]
     at = nodes + NODE * f
     if s[at + OF_ROW] < 0:
         return joined(s, p, f)
     parent = s[at + PARENT]
     q = joined(s, p, parent)
-    if q == parent:
+    if q == parent and not (q == p and s[nodes + NODE * p + IS_LAST]):  # else the chain of p goes on
         return f
     of = nodes + NODE * q
-    if s[of + DENSE] >= 0:
-        more, row = 0, s[ROWS] + s[of + DENSE] * s[WIDTH] + s[at + OF_ROW] * s[SNAPSHOT]
-        for k in range(s[SNAPSHOT]):
-            more = more | (s[s[at + TIMES] + k] > s[row + k])
-        if not more:
-            return q
+    if covers(s, q, f):
+        return q
     chain, place, newest = NONE, 0, max(s[of + NEWEST], s[at + NEWEST])
     if s[of + IS_LAST]:
         s[of + IS_LAST] = 0
@@ -311,30 +387,6 @@ def is_news(s: Int64s, a: int, b: int) -> int:
 
 
 @out_of_line
-def learn_own(near: Int64s, s: Int64s, warp: int, n: int, visit: int) -> int:
-    """A warp learns what a node has of its own block."""
-    warps, few = s[WARPS], s[SNAPSHOT]
-    row, mine = warp // warps, warp * warps
-    at = s[NODES] + NODE * n
-    while s[at + VISIT] != visit:
-        s[at + VISIT] = visit
-        times = NONE
-        if s[at + DENSE] >= 0:
-            times = s[ROWS] + s[at + DENSE] * s[WIDTH] + row * few
-        elif s[at + OF_ROW] == row:
-            times = s[at + TIMES]
-        if times >= 0:
-            for k in range(warps):
-                near[mine + k] = max(near[mine + k], s[times + min(k, few - 1)])
-        if s[at + DENSE] >= 0:
-            return 0
-        if s[at + OTHER] >= 0:
-            learn_own(near, s, warp, s[at + OTHER], visit)
-        at = s[NODES] + NODE * s[at + PARENT]
-    return 0
-
-
-@out_of_line
 def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
     """Lanes of a warp learn a node."""
     before = s[s[KNOWN] + warp]
@@ -349,8 +401,10 @@ def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
     if s[nodes + NODE * v + IS_LEARNT] and s[nodes + NODE * v + DEPTH] > 1:
         densify(s, v)
     s[nodes + NODE * v + IS_LEARNT] = 1
-    s[VISITS] += 1
-    learn_own(near, s, warp, v, s[VISITS])
+    warps, few = s[WARPS], s[SNAPSHOT]
+    times = block_times(s, v, warp // warps)
+    for k in range(warps):
+        near[warp * warps + k] = max(near[warp * warps + k], s[times + min(k, few - 1)])
     return 1
 
 
@@ -358,10 +412,9 @@ def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
 
 
 def found_word(s: Int64s, key: int, make: int, guess: int) -> int:
-    """Where a word's items begin; -1 for none, if none is to be made. ``guess``: where they may begin, -1 for unknown."""
-    if guess >= 0 and guess < s[WORDS] + WORD * s[WORD_COUNT]:
-        if s[guess + KEY] == key:
-            return guess
+    """Where a word's items begin; -1 for none, if none is to be made. ``guess``: where they may begin, or -1."""
+    if guess >= 0 and guess < s[WORDS] + WORD * s[WORD_COUNT] and s[guess + KEY] == key:
+        return guess
     room = 2 * s[WORD_ROOM]
     slot = (key ^ (key >> 15)) * 0x9E3779B1 & (room - 1)
     while s[s[TABLE] + slot] != NONE:
@@ -615,24 +668,6 @@ def meet(s: Int64s, here: Int64s, start: int, rows: int) -> int:
     return rows
 
 
-@out_of_line
-def own_time(s: Int64s, n: int, warp: int, visit: int) -> int:
-    """What a node knows of a warp."""
-    row, own = warp // s[WARPS], min(warp % s[WARPS], s[SNAPSHOT] - 1)
-    at, time = s[NODES] + NODE * n, 0
-    while s[at + VISIT] != visit:
-        s[at + VISIT] = visit
-        if s[at + DENSE] >= 0:
-            return max(time, s[s[ROWS] + s[at + DENSE] * s[WIDTH] + row * s[SNAPSHOT] + own])
-        if s[at + OF_ROW] == row:
-            time = max(time, s[s[at + TIMES] + own])
-        if s[at + OTHER] >= 0:
-            other = own_time(s, s[at + OTHER], warp, visit)
-            time = max(time, other)
-        at = s[NODES] + NODE * s[at + PARENT]
-    return time
-
-
 def places(s: Int64s, found: Int64s, warps: Int64s, count: int, table: int) -> int:
     """Where the rows begin of what warps know: of ``KNOWN`` or ``PART_NODE``. 0 where there is no more room."""
     for i in range(count):
@@ -693,7 +728,8 @@ def step(
     if op == OWN_TIMES:
         for i in range(count):
             s[VISITS] += 1
-            words[i] = own_time(s, s[s[FENCED_IN_BLOCK] + lanes[i]], lanes[i], s[VISITS])
+            column = lanes[i] // s[WARPS] if s[PER_BLOCK] else lanes[i]
+            words[i] = time_in(s, s[s[FENCED_IN_BLOCK] + lanes[i]], column, s[VISITS])
     if op == PLACES:
         return places(s, words, lanes, count, flags)
     if op == INDEX:

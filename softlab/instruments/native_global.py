@@ -24,7 +24,7 @@ from softlab.instruments.known_nodes import (
     PER_BLOCK,
     THREADS,
     has_room,
-    row_of,
+    time_of,
 )
 
 #: What :func:`access` says: NumPy must look at it, or an order needs more room; else bits: lanes write one cell, and
@@ -53,10 +53,10 @@ def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, min
         column = other // threads if s[PER_BLOCK] else other // WARP
     if not s[HAS_NODES]:
         return time < far[warp * (s[COLUMNS] + 1) + column]
-    if time >= s[row_of(s, s[s[KNOWN] + warp]) + column]:
+    if time >= time_of(s, s[s[KNOWN] + warp], column):
         return 0
     if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
-        return time < s[row_of(s, s[s[PART_NODE] + warp]) + column]
+        return time < time_of(s, s[s[PART_NODE] + warp], column)
     return 1
 
 

@@ -132,6 +132,7 @@ class NativeOrder(HappensBefore):
             nodes.PART_NEAR: size * self.warps,
             nodes.TOLD: 6 * size,
             nodes.MEMO: 3 * nodes.MEMOS,
+            nodes.BLOCK_TIMES: int(head[nodes.SNAPSHOT]),
             nodes.NODES: nodes.NODE * rooms[nodes.NODE_ROOM],
             nodes.SNAPSHOTS: int(head[nodes.SNAPSHOT]) * rooms[nodes.SNAPSHOT_ROOM],
             nodes.ROWS: int(head[nodes.WIDTH]) * rooms[nodes.ROW_ROOM],
