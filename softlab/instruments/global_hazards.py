@@ -141,6 +141,9 @@ class GlobalHazards(Observer):
                 words = earlier.published() if earlier is not None else {}
                 self._orders.append(NativeOrder(*size, words, of_reads=of_reads))
 
+        if isinstance(first := self._orders[0], NativeOrder):
+            first.remembers_reads = self._volatile_stores
+
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""
         memory = batch.memory
@@ -253,7 +256,7 @@ class GlobalHazards(Observer):
         """Others learn from a strong store, and a strong load or an atomic has read."""
         if site.store and not site.operation:
             self._meet(site, meeting, _scope(site.instruction))
-        elif self._volatile_stores:
+        elif self._volatile_stores and not self._keyed:
             self._last_reads.update(dict.fromkeys(zip(meeting.words, meeting.warps, strict=True), now))
 
     def _look_at_blind(
@@ -333,6 +336,8 @@ class GlobalHazards(Observer):
                 order.exchange(meeting, scope, self._events.now)
             elif site.store:
                 order.write(meeting, scope, self._events.now)
+            elif isinstance(order, NativeOrder):
+                order.read(meeting, self._events.now)
             else:
                 order.read(meeting)
 
@@ -375,8 +380,10 @@ class GlobalHazards(Observer):
 
     def _unseen(self, access: GlobalAccess, clash: Clash) -> Clash:
         """Volatile writes since which the thread has not read the word: it overwrites what it does not know."""
-        words = access.addresses(clash.position) >> _WORD_SHIFT
-        warps = access.stamps.lane[clash.position] // WARP
+        words, lane = access.addresses(clash.position) >> _WORD_SHIFT, access.stamps.lane[clash.position]
+        if isinstance(order := self._orders[0], NativeOrder):
+            return clash.where(order.last_reads(words, lane) <= time_of(clash.stamp))
+        warps = lane // WARP
         read = [self._last_reads.get(key, 0) for key in zip(words.tolist(), warps.tolist(), strict=True)]
         return clash.where(np.array(read, np.int64) <= time_of(clash.stamp))
 

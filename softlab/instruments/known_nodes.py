@@ -43,6 +43,8 @@ KEY, TELLS, EARLIER, CALL, BY, BLOCK, TELLS_BLOCK, HAS_BLOCKS = range(8)
 WORD = 8
 #: The bit of a key that names what a word tells one block.
 OF_BLOCK = 1 << 62
+#: The bit of a key that names when a warp read a word last.
+OF_READER = 1 << 61
 
 NONE = -1
 ALL_LANES = (1 << WARP) - 1
@@ -57,9 +59,9 @@ NEAREST = 4
 SPARE = 24
 
 # What :func:`step` does
-FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES, INDEX, LATEST = range(12)
+FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES, INDEX, LATEST, LAST_READS = range(13)
 # Flags of it
-TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS = 1, 2, 4, 8, 16
+TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS, REMEMBER = 1, 2, 4, 8, 16, 32
 
 
 def new_node(
@@ -321,6 +323,8 @@ def told(s: Int64s, p: int, f: int) -> int:
     q = joined(s, p, parent)
     if q == parent and not (q == p and s[nodes + NODE * p + IS_LAST]):  # else the chain of p goes on
         return f
+    if q == p and not s[nodes + NODE * p + IS_LAST] and has_all(s, f, p):
+        return f
     of = nodes + NODE * q
     if covers(s, q, f):
         return q
@@ -542,12 +546,31 @@ def lanes_meet(s: Int64s, warp: int) -> int:
     return 0
 
 
-def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, flags: int, guess: int) -> int:
+def reader_of(s: Int64s, at: int, warp: int, make: int) -> int:
+    """Where the word begins that has under ``EARLIER`` when a warp read another word last; -1 for none."""
+    return found_word(s, OF_READER | ((at - s[WORDS]) // WORD << 20 | warp), make, NONE)
+
+
+def last_read(s: Int64s, key: int, warp: int) -> int:
+    """When a warp read a word last; 0 for never."""
+    at = found_word(s, key, 0, NONE)
+    if at < 0:
+        return 0
+    of = reader_of(s, at, warp, 0)
+    if of < 0:
+        return 0
+    return s[of + EARLIER]
+
+
+def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int, flags: int, guess: int) -> int:
     """A warp accesses a word by a strong access. Gives the word's place, -1 if it tells nothing."""
     tells = op != READ and s[s[FENCED_IN_BLOCK] + warp] != 0
-    at = found_word(s, key, tells, guess)
+    at = found_word(s, key, tells or flags & REMEMBER, guess)
     if at < 0:
         return NONE
+    if flags & REMEMBER:
+        of = reader_of(s, at, warp, 1)
+        s[of + EARLIER] = now
     if op == READ:
         learn_word(near, s, at, warp, s[s[MASK] + warp])
         return at
@@ -569,7 +592,9 @@ def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, flags: in
     return at
 
 
-def accesses(near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, count: int, start: int, flags: int) -> int:
+def accesses(
+    near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, count: int, start: int, now: int, flags: int
+) -> int:
     """Lanes access words by strong accesses, one after the other."""
     if start == 0:
         s[CALLS] += 1
@@ -588,7 +613,7 @@ def accesses(near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, cou
             guess = at if words[i] == key else at + WORD
         key = words[i]
         before = warp
-        at = access_word(near, s, op, key, warp, flags, guess)
+        at = access_word(near, s, op, key, warp, now, flags, guess)
     if op != WRITE and s[PARTS]:
         parts_grow(s, lanes, count)
     return count
@@ -715,7 +740,7 @@ def step(
     if op == FENCE:
         return fences(near, s, lanes, start, count, now, flags)
     if op in (READ, WRITE, EXCHANGE):
-        return first + accesses(near, s, op, words, lanes, count, start - first, flags)
+        return first + accesses(near, s, op, words, lanes, count, start - first, now, flags)
     if op == PUBLISH:
         return publications(near, s, words, earlier, lanes, count, start, now, flags)
     if op == WAIT:
@@ -732,6 +757,9 @@ def step(
             words[i] = time_in(s, s[s[FENCED_IN_BLOCK] + lanes[i]], column, s[VISITS])
     if op == PLACES:
         return places(s, words, lanes, count, flags)
+    if op == LAST_READS:
+        for i in range(count):
+            earlier[i] = last_read(s, words[i], lanes[i] // WARP)
     if op == INDEX:
         return index(s)
     if op == LATEST:

@@ -24,6 +24,7 @@ from softlab.instruments.known_nodes import (
     PER_BLOCK,
     THREADS,
     has_room,
+    last_read,
     time_of,
 )
 
@@ -137,9 +138,14 @@ def access(
             at = i * width + cell - first
             cells[at] = cell
             stamps[at] = now << TIME_SHIFT | flags | mine
-            counts = 0 if flags & written[cell] & VOLATILE else flags  # volatile makes nothing of two writes atomic
-            if clashes(known, far, s, begin, written[cell], mine, counts):
+            if clashes(known, far, s, begin, written[cell], mine, flags):
                 return UNKNOWN
+            # volatile makes nothing of two writes atomic: the thread must have seen the other one
+            if flags & written[cell] & VOLATILE and clashes(known, far, s, begin, written[cell], mine, 0):
+                if not s[HAS_NODES]:
+                    return UNKNOWN
+                if last_read(s, addresses[i] >> 2, mine // WARP) <= written[cell] >> TIME_SHIFT:
+                    return UNKNOWN
             if store:
                 for before in range(2):
                     stamp = read[cell] if before == 0 else other_read[cell]

@@ -84,12 +84,14 @@ class NativeOrder(HappensBefore):
             nodes.NODE_ROOM: 32 * size + 4096,
             nodes.SNAPSHOT_ROOM: 16 * size + 2048,
             nodes.ROW_ROOM: max(128 + 3 * self.warps, min(4 * size + 512, _FIRST_ROWS // (8 * width))),
-            nodes.WORD_ROOM: 1024,
+            nodes.WORD_ROOM: _room_of_words(self._count(earlier)),
         }
         head = np.zeros(nodes.HEAD, np.int64)
         head[: nodes.SNAPSHOT + 1] = self.warps, width, self.per_block, threads, snapshot
         head[[nodes.COLUMNS, nodes.HAS_NODES, nodes.CHAINS]] = self.columns, 1, 1
         head[nodes.IS_LAZY] = width > _WIDEST_ROWS
+        #: Whether it keeps when each warp read each word last.
+        self.remembers_reads = False
         #: All warps wait at a barrier.
         self._all_wait = np.full(size, 3, np.int64)
         self._s = self._arena(head, rooms)
@@ -113,14 +115,16 @@ class NativeOrder(HappensBefore):
             keys, times = (np.array(list(of), np.int64) for of in (earlier.keys(), earlier.values()))
         s = self._s
         s[nodes.HAS_FAR] = len(keys) > 0
-        if len(keys) + nodes.SPARE >= s[nodes.WORD_ROOM]:
-            self._make_room(words=len(keys))
-            s = self._s
         s[nodes.WORD_COUNT] = len(keys)
         words = self._words()
         words[:] = 0
         words[:, nodes.KEY], words[:, nodes.EARLIER] = keys, times
         self._step(nodes.INDEX, _NO_ITEMS, _NO_ITEMS)
+
+    @staticmethod
+    def _count(earlier: Mapping[Hashable, int] | NativeOrder) -> int:
+        """How many words earlier batches have told something, at most."""
+        return int(earlier._s[nodes.WORD_COUNT]) if isinstance(earlier, NativeOrder) else len(earlier)
 
     # The arena
 
@@ -198,9 +202,10 @@ class NativeOrder(HappensBefore):
             nodes.NODE_ROOM: len(kept),
             nodes.SNAPSHOT_ROOM: len(times),
             nodes.ROW_ROOM: len(rows) + 2 * self.warps,
-            nodes.WORD_ROOM: int(old[nodes.WORD_COUNT]) + words,
         }
-        new = self._arena(old[: nodes.HEAD], {name: _room(int(old[name]), used) for name, used in counts.items()})
+        rooms = {name: _room(int(old[name]), used) for name, used in counts.items()}
+        rooms[nodes.WORD_ROOM] = max(int(old[nodes.WORD_ROOM]), _room_of_words(int(old[nodes.WORD_COUNT]) + words))
+        new = self._arena(old[: nodes.HEAD], rooms)
         kept[has_row, nodes.DENSE] = np.arange(len(rows))
         kept[adds, nodes.TIMES] = new[nodes.SNAPSHOTS] + few * again
         self._move(new, kept, times, rows)
@@ -278,7 +283,7 @@ class NativeOrder(HappensBefore):
         times = np.zeros(int(self._s[nodes.WORD_COUNT]), np.int64)
         self._step(nodes.LATEST, times, _NO_ITEMS)
         keys = self._words()[:, nodes.KEY]
-        of_all = (keys >= 0) & (keys < nodes.OF_BLOCK) & (times > 0)
+        of_all = (keys >= 0) & (keys < nodes.OF_READER) & (times > 0)
         return keys[of_all], times[of_all]
 
     # Questions
@@ -350,6 +355,9 @@ class NativeOrder(HappensBefore):
         if self._of_reads and what != nodes.READ:
             self._s[nodes.HAS_FAR] = 1
             flags |= nodes.FENCE_FIRST
+        if self.remembers_reads and what != nodes.WRITE:
+            self._s[nodes.HAS_FAR] = 1
+            flags |= nodes.REMEMBER
         if access.as_runs:
             flags |= nodes.AS_RUNS
         if self.has_far:
@@ -359,9 +367,15 @@ class NativeOrder(HappensBefore):
         """Lanes store to words by strong stores: these publish what came before their last fences."""
         self._access(nodes.WRITE, access, scope, now)
 
-    def read(self, access: KeyedAccess) -> None:  # type: ignore[override]
-        """Lanes read words by strong loads, and learn what these publish."""
-        self._access(nodes.READ, access, "gpu", 0)
+    def read(self, access: KeyedAccess, now: int = 0) -> None:  # type: ignore[override]
+        """Lanes read words by strong loads, and learn what these publish. ``now``: for :meth:`last_reads`."""
+        self._access(nodes.READ, access, "gpu", now)
+
+    def last_reads(self, words: np.ndarray, lane: np.ndarray) -> np.ndarray:
+        """When the warps of lanes read words of global memory last, 0 for never; (n,) each."""
+        times = np.zeros(len(words), np.int64)
+        self._step(nodes.LAST_READS, words, lane, earlier=times)
+        return times
 
     def exchange(self, access: KeyedAccess, scope: str, now: int) -> None:  # type: ignore[override]
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
@@ -418,6 +432,11 @@ def _live(parents: np.ndarray, holders: Sequence[np.ndarray]) -> np.ndarray:
         found = found[found >= 0]
         found = found[~live[found]]
     return live
+
+
+def _room_of_words(used: int) -> int:
+    """A power of two that is more than the words that are there."""
+    return 1 << max(10, (used + 2 * nodes.SPARE).bit_length())
 
 
 def _room(before: int, used: int) -> int:
