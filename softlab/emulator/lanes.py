@@ -124,7 +124,7 @@ class Lanes:
             whole = np.empty(self.extent, value.dtype)
             whole[...] = value
             return whole.reshape(-1)
-        return np.broadcast_to(value, self.extent).reshape(-1)
+        return np.full(self.extent, value).reshape(-1)
 
     def unite(self, other: Lanes) -> Lanes:
         """The lanes in either set."""

@@ -71,12 +71,10 @@ class BlindAtomics:
             kept.stamp = stamp[other & (stamp != 0)]
             self._other.write(kept)
 
-    def forget(self, access: Stamps) -> None:
+    def forget(self, cell: np.ndarray) -> None:
         """The cells are stored to, or looked at by a strong access."""
-        self._last[access.cell] = 0
-        none = access.where(np.ones(len(access.cell), bool))
-        none.stamp = np.zeros_like(access.stamp)
-        self._other.write(none)
+        self._last[cell] = 0
+        self._other.tables()[0][cell] = 0
 
     def clashing(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Atomics of other blocks with nothing that orders them and a plain access."""

@@ -379,6 +379,8 @@ class ClusterHazards(Hazards):
 
     def fence(self, site: InstructionSite, lanes: Lanes) -> None:
         """A proxy fence makes earlier writes visible to bulk copies. Other fences order threads."""
+        if not self._fences_count:
+            return
         if not site.instruction.has("proxy"):
             super().fence(site, lanes)
         elif site.instruction.has("async"):

@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -67,6 +67,16 @@ _OF_A_STEP = 0.2
 Meeting: TypeAlias = Any
 
 
+class _Facts(NamedTuple):
+    """Of an instruction: whether it is strong, its flags in stamps, whether it releases, its scope; read-only loads."""
+
+    strong: bool
+    flags: int
+    releases: bool
+    scope: str
+    read_only: bool
+
+
 class GlobalHazards(Observer):
     """Watches one run. ``sink`` takes the races; ``parameters`` are those of the source, for the names of arrays."""
 
@@ -94,7 +104,9 @@ class GlobalHazards(Observer):
         #: Time of the last strong read of a word by a warp, in kernels with volatile stores.
         self._last_reads: dict[tuple[Hashable, int], int] = {}
         self._volatile_stores = False
-        self._strong_sites: dict[int, tuple[bool, int, bool]] = {}
+        self._strong_sites: dict[int, _Facts] = {}
+        #: Of each fence its scope, "" for those that order no threads.
+        self._fence_scopes: dict[int, str] = {}
         self._native: NativeGlobal | None = None
         self._repeated: RepeatedAtomics
         self._known_words: dict[tuple[int, int, int], tuple[Box, np.ndarray, OwnWords]] = {}
@@ -176,7 +188,7 @@ class GlobalHazards(Observer):
 
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
-        _, flags, releases = self._facts(site)
+        _, flags, releases, *_ = self._facts(site)
         if flags & ~WIDTHS != STRONG or releases or self._flights or self._volatile_stores:
             return False
         if any(order.needs_words for order in self._orders):
@@ -223,15 +235,15 @@ class GlobalHazards(Observer):
     ) -> None:
         """The accesses of one instruction to one array; ``part``: which lanes of the set they are, None for all."""
         instruction = site.instruction
-        strong, flags, releases = self._facts(site)
+        strong, flags, releases, scope, read_only = self._facts(site)
         now = self._events.access(site)
         if releases:
-            self._fence(lane, instruction)
+            self._fence(lane, scope)
         meets = strong and (self._volatile_stores or any(order.needs_words for order in self._orders))
         meeting = self._meeting(site, address, lane) if meets else None
         if meeting is not None and (site.operation or not site.store):
-            self._meet(site, meeting, _scope(instruction))
-        copies, read_only = instruction.opcode == "cp", instruction.has("nc")
+            self._meet(site, meeting, scope)
+        copies = instruction.opcode == "cp"
         found = UNKNOWN if read_only or (copies and values) else self._record(array, site, address, lane, now)
         look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
         if look or copies or self._flights:
@@ -255,7 +267,7 @@ class GlobalHazards(Observer):
     def _met(self, site: Site, meeting: Meeting, now: int) -> None:
         """Others learn from a strong store, and a strong load or an atomic has read."""
         if site.store and not site.operation:
-            self._meet(site, meeting, _scope(site.instruction))
+            self._meet(site, meeting, self._facts(site).scope)
         elif self._volatile_stores and not self._keyed:
             self._last_reads.update(dict.fromkeys(zip(meeting.words, meeting.warps, strict=True), now))
 
@@ -273,10 +285,13 @@ class GlobalHazards(Observer):
         """As :meth:`_of_array`, of an array on which several blocks make atomics without a look at the old value."""
         if site.index not in self._blind_atomics and array.base not in self._blind:
             return
-        strong, flags, _ = self._facts(site)
+        strong, flags, *_ = self._facts(site)
         cells, begin = self._cells(site), self._events.batch_start
-        stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         blind = self._blind.get(array.base)
+        if blind is not None and strong and cells == 1 and site.index not in self._blind_atomics:
+            blind.forget(address - array.origin >> self._granule_shift)
+            return
+        stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         if blind is None:
             blind = self._blind[array.base] = BlindAtomics(
                 self._all_cells(array), self._batch.threads, self._batch.compiled
@@ -288,7 +303,7 @@ class GlobalHazards(Observer):
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             self._reports.race(access, blind.clashing(stamps, begin, self._orders[0].ordered), "wrote")
         if strong or site.store:
-            blind.forget(stamps)
+            blind.forget(stamps.cell)
 
     def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
         """The stamps of the cells in the first ``nbytes`` of each lane."""
@@ -301,8 +316,8 @@ class GlobalHazards(Observer):
             return Stamps(cell, lane, now, flags)
         return Stamps((cell[:, None] + np.arange(cells)).reshape(-1), np.repeat(lane, cells), now, flags)
 
-    def _facts(self, site: Site) -> tuple[bool, int, bool]:
-        """Of an instruction: whether it is strong, its flags in stamps, and whether it releases."""
+    def _facts(self, site: Site) -> _Facts:
+        """What is known of an instruction."""
         found = self._strong_sites.get(site.index)
         if found is None:
             strong = bool(site.operation) or _is_strong(site.instruction)
@@ -311,7 +326,9 @@ class GlobalHazards(Observer):
             if strong:
                 width = site.dtype.itemsize // (2 if site.instruction.is_packed else 1)
                 flags |= ONE_CELL * max(1, width >> self._granule_shift)
-            found = self._strong_sites[site.index] = strong, flags, releases
+            instruction = site.instruction
+            found = _Facts(strong, flags, releases, _scope(instruction), instruction.has("nc"))
+            self._strong_sites[site.index] = found
         return found
 
     def _record(self, array: Allocation, site: Site, address: np.ndarray, lane: np.ndarray, now: int) -> int:
@@ -341,9 +358,9 @@ class GlobalHazards(Observer):
             else:
                 order.read(meeting)
 
-    def _fence(self, lane: np.ndarray, instruction: Instruction) -> None:
+    def _fence(self, lane: np.ndarray, scope: str) -> None:
         for order in self._orders:
-            order.fence(lane, self._events.now, _scope(instruction))
+            order.fence(lane, self._events.now, scope)
 
     def _check(self, access: GlobalAccess) -> None:
         shadow, stamps = self._shadow(access.array), access.stamps
@@ -477,8 +494,11 @@ class GlobalHazards(Observer):
 
     def fence(self, site: InstructionSite, lanes: Lanes) -> None:
         """Strong writes of these lanes publish from now on what they did so far."""
-        if not site.instruction.has("proxy"):
-            self._fence(self._lane_numbers(lanes), site.instruction)
+        scope = self._fence_scopes.get(site.index)
+        if scope is None:
+            scope = self._fence_scopes[site.index] = "" if site.instruction.has("proxy") else _scope(site.instruction)
+        if scope:
+            self._fence(self._lane_numbers(lanes), scope)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Flags and locks in shared memory also order accesses to global memory."""
@@ -496,7 +516,7 @@ class GlobalHazards(Observer):
         lane = self._lane_numbers(lanes)
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
         if site.instruction.has(*_RELEASE):
-            self._fence(lane, site.instruction)
+            self._fence(lane, _scope(site.instruction))
         self._meet(site, self._words_of(lane, shared_keys(owner, offset)), "cta")
 
     def _words_of(self, lane: np.ndarray, keys: np.ndarray) -> Meeting:

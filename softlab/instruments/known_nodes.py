@@ -722,6 +722,28 @@ def latest(s: Int64s, found: Int64s) -> int:
     return 0
 
 
+def questions(s: Int64s, op: int, words: Int64s, found: Int64s, lanes: Int64s, count: int, table: int) -> int:
+    """What NumPy asks for, and other small things."""
+    if op == JOIN_LANES:
+        for i in range(count):
+            lanes_meet(s, lanes[i])
+    if op == OWN_TIMES:
+        for i in range(count):
+            s[VISITS] += 1
+            column = lanes[i] // s[WARPS] if s[PER_BLOCK] else lanes[i]
+            words[i] = time_in(s, s[s[FENCED_IN_BLOCK] + lanes[i]], column, s[VISITS])
+    if op == LAST_READS:
+        for i in range(count):
+            found[i] = last_read(s, words[i], lanes[i] // WARP)
+    if op == PLACES:
+        return places(s, words, lanes, count, table)
+    if op == INDEX:
+        return index(s)
+    if op == LATEST:
+        return latest(s, words)
+    return count
+
+
 def step(
     near: Int64s, s: Int64s, op: int, words: Int64s, earlier: Int64s, lanes: Int64s, count: int, start: int, now: int,
     flags: int,
@@ -747,21 +769,4 @@ def step(
         return waits(near, s, words, lanes, count, start)
     if op == MEET:
         return meet(s, lanes, start, count)
-    if op == JOIN_LANES:
-        for i in range(count):
-            lanes_meet(s, lanes[i])
-    if op == OWN_TIMES:
-        for i in range(count):
-            s[VISITS] += 1
-            column = lanes[i] // s[WARPS] if s[PER_BLOCK] else lanes[i]
-            words[i] = time_in(s, s[s[FENCED_IN_BLOCK] + lanes[i]], column, s[VISITS])
-    if op == PLACES:
-        return places(s, words, lanes, count, flags)
-    if op == LAST_READS:
-        for i in range(count):
-            earlier[i] = last_read(s, words[i], lanes[i] // WARP)
-    if op == INDEX:
-        return index(s)
-    if op == LATEST:
-        return latest(s, words)
-    return count
+    return questions(s, op, words, earlier, lanes, count, flags)

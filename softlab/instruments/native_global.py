@@ -86,6 +86,17 @@ def clashes(
     return not is_ordered(known, far, s, stamp >> TIME_SHIFT, other, mine)
 
 
+def unseen(
+    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, address: int
+) -> int:  # fmt: skip
+    """Whether a volatile store may meet an earlier one that its warp has not read: volatile makes neither atomic."""
+    if not flags & stamp & VOLATILE or not clashes(known, far, s, begin, stamp, mine, 0):
+        return 0
+    if not s[HAS_NODES]:
+        return 1
+    return last_read(s, address >> 2, mine // WARP) <= stamp >> TIME_SHIFT
+
+
 def record_reads(
     read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, begin: int, cells: Int64s,
     stamps: Int64s, kept: Int64s, count: int,
@@ -140,12 +151,8 @@ def access(
             stamps[at] = now << TIME_SHIFT | flags | mine
             if clashes(known, far, s, begin, written[cell], mine, flags):
                 return UNKNOWN
-            # volatile makes nothing of two writes atomic: the thread must have seen the other one
-            if flags & written[cell] & VOLATILE and clashes(known, far, s, begin, written[cell], mine, 0):
-                if not s[HAS_NODES]:
-                    return UNKNOWN
-                if last_read(s, addresses[i] >> 2, mine // WARP) <= written[cell] >> TIME_SHIFT:
-                    return UNKNOWN
+            if unseen(known, far, s, begin, written[cell], mine, flags, addresses[i]):
+                return UNKNOWN
             if store:
                 for before in range(2):
                     stamp = read[cell] if before == 0 else other_read[cell]

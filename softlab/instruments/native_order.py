@@ -95,17 +95,21 @@ class NativeOrder(HappensBefore):
         #: All warps wait at a barrier.
         self._all_wait = np.full(size, 3, np.int64)
         self._s = self._arena(head, rooms)
-        s = self._s
+        self._know_nothing()
+        self._take(earlier)
+
+    def _know_nothing(self) -> None:
+        """Fill the arena with what warps know at first: node 0."""
+        s, size = self._s, self._blocks * self.warps
         for segment in _PER_WARP:
             self._segment(segment, size)[:] = nodes.ALL_LANES if segment == nodes.PART_LANES else 0
-        self._segment(nodes.DIFFERS, blocks)[:] = 0
+        self._segment(nodes.DIFFERS, self._blocks)[:] = 0
         self._forget()
-        s[s[nodes.NODES] : s[nodes.NODES] + nodes.NODE] = 0
+        self._segment(nodes.NODES, nodes.NODE)[:] = 0
         for empty in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
             s[s[nodes.NODES] + empty] = nodes.NONE
-        s[s[nodes.ROWS] : s[nodes.ROWS] + width] = 0
+        self._segment(nodes.ROWS, self.columns + 1)[:] = 0
         s[[nodes.NODE_COUNT, nodes.ROW_COUNT]] = 1
-        self._take(earlier)
 
     def _take(self, earlier: Mapping[Hashable, int] | NativeOrder) -> None:
         """What words tell of earlier batches."""
@@ -174,30 +178,15 @@ class NativeOrder(HappensBefore):
 
         ``words``: how many are to come.
         """
-        old, size = self._s, self._blocks * self.warps
+        old, (width, few) = self._s, self._s[[nodes.WIDTH, nodes.SNAPSHOT]].tolist()
         self._forget()
-        holders = [self._segment(of, size) for of in (nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK)]
-        parts = self._segment(nodes.PART_NODE, size)
-        parts[self._segment(nodes.PART_LANES, size) == nodes.ALL_LANES] = 0
-        holders += [parts, self._words()[:, nodes.TELLS], self._words()[:, nodes.TELLS_BLOCK]]
-        table = self._segment(nodes.NODES, int(old[nodes.NODE_COUNT]) * nodes.NODE).reshape(-1, nodes.NODE)
-        dense = table[:, nodes.DENSE] >= 0
-        for of in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
-            table[dense, of] = nodes.NONE
-        live = _live(table[:, [nodes.PARENT, nodes.OTHER]], holders)
-        kept = table[live]
-        number = np.cumsum(live) - 1
-        for holder in holders:
-            holder[:] = number[holder]
-        for of in (nodes.PARENT, nodes.OTHER):
-            kept[:, of] = np.where(kept[:, of] >= 0, number[kept[:, of]], nodes.NONE)
-        width, few = int(old[nodes.WIDTH]), int(old[nodes.SNAPSHOT])
+        kept = self._kept_nodes()
         has_row, adds = kept[:, nodes.DENSE] >= 0, kept[:, nodes.OF_ROW] >= 0
         rows = self._segment(nodes.ROWS, int(old[nodes.ROW_COUNT]) * width).reshape(-1, width)
         rows = rows[kept[has_row, nodes.DENSE]]
         times = self._segment(nodes.SNAPSHOTS, int(old[nodes.SNAPSHOT_COUNT]) * few).reshape(-1, few)
-        of, again = np.unique((kept[adds, nodes.TIMES] - old[nodes.SNAPSHOTS]) // few, return_inverse=True)
-        times = times[of]
+        snapshots, again = np.unique((kept[adds, nodes.TIMES] - old[nodes.SNAPSHOTS]) // few, return_inverse=True)
+        times = times[snapshots]
         counts = {
             nodes.NODE_ROOM: len(kept),
             nodes.SNAPSHOT_ROOM: len(times),
@@ -210,17 +199,35 @@ class NativeOrder(HappensBefore):
         kept[adds, nodes.TIMES] = new[nodes.SNAPSHOTS] + few * again
         self._move(new, kept, times, rows)
 
+    def _kept_nodes(self) -> np.ndarray:
+        """The nodes that somebody holds, and their parents, (n, items of a node), by new numbers. So do who holds them.
+
+        A node with a row needs no parents.
+        """
+        size = self._blocks * self.warps
+        holders = [self._segment(of, size) for of in (nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK)]
+        parts = self._segment(nodes.PART_NODE, size)
+        parts[self._segment(nodes.PART_LANES, size) == nodes.ALL_LANES] = 0
+        holders += [parts, self._words()[:, nodes.TELLS], self._words()[:, nodes.TELLS_BLOCK]]
+        table = self._segment(nodes.NODES, int(self._s[nodes.NODE_COUNT]) * nodes.NODE).reshape(-1, nodes.NODE)
+        dense = table[:, nodes.DENSE] >= 0
+        for of in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
+            table[dense, of] = nodes.NONE
+        live = _live(table[:, [nodes.PARENT, nodes.OTHER]], holders)
+        kept, number = table[live], np.cumsum(live) - 1
+        for holder in holders:
+            holder[:] = number[holder]
+        for of in (nodes.PARENT, nodes.OTHER):
+            kept[:, of] = np.where(kept[:, of] >= 0, number[kept[:, of]], nodes.NONE)
+        return kept
+
     def _move(self, new: np.ndarray, kept: np.ndarray, times: np.ndarray, rows: np.ndarray) -> None:
         """Go over to another arena with these nodes, snapshots and rows, and all else as it is."""
         old, size = self._s, self._blocks * self.warps
-        words = self._words()
         same = dict.fromkeys(_PER_WARP, size) | {nodes.DIFFERS: self._blocks, nodes.PART_NEAR: size * self.warps}
-        parts = {segment: self._segment(segment, items) for segment, items in same.items()}
-        for segment, values in parts.items():
-            new[new[segment] : new[segment] + len(values)] = values
-        for segment, values in (
-            (nodes.NODES, kept), (nodes.SNAPSHOTS, times), (nodes.ROWS, rows), (nodes.WORDS, words),
-        ):  # fmt: skip
+        moved = {segment: self._segment(segment, items) for segment, items in same.items()}
+        moved |= {nodes.NODES: kept, nodes.SNAPSHOTS: times, nodes.ROWS: rows, nodes.WORDS: self._words()}
+        for segment, values in moved.items():
             new[new[segment] : new[segment] + values.size] = values.reshape(-1)
         new[[nodes.NODE_COUNT, nodes.SNAPSHOT_COUNT, nodes.ROW_COUNT]] = len(kept), len(times), len(rows)
         new[nodes.WORD_COUNT] = old[nodes.WORD_COUNT]
@@ -332,7 +339,7 @@ class NativeOrder(HappensBefore):
         number: int | None = None,
     ) -> None:
         """The warps of these lanes pass a barrier of their block, as in NumPy."""
-        if ahead is None and lanes.full and lanes.rows is None:
+        if ahead is None and lanes.full:
             self._known[...] = now
             self._syncs.clear()
             if self.has_far:

@@ -106,6 +106,8 @@ class PointerFlow:
         self._brought = [self._sources(i) for i in image.instructions]
         self._moves = [(*self._registers(i), i.opcode in _ARITHMETIC) for i in image.instructions]
         self._accesses = [self._access(n, i) for n, i in enumerate(image.instructions) if _may_access_global(i)]
+        #: What is brought anywhere, each once.
+        self._different = tuple(dict.fromkeys((*self._brought, *(access.symbol for access in self._accesses))))
         self._last: tuple[object, PointerAnalysis] | None = None
 
     def analyse(self, array_at: Callable[[int], int | None], parameters: bytes) -> PointerAnalysis:
@@ -116,7 +118,7 @@ class PointerFlow:
             parameters: the bytes of the launch's parameters.
         """
         known: dict[_Brought, frozenset[int]] = {_NOTHING: frozenset()}
-        for brought in (*self._brought, *(access.symbol for access in self._accesses)):
+        for brought in self._different:
             if brought not in known:
                 known[brought] = brought.arrays(array_at, parameters)
         if self._last is None or self._last[0] != known:

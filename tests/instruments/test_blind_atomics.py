@@ -131,7 +131,7 @@ def test_compiled_code_keeps_the_same_atomics_as_numpy() -> None:
         stamps = Stamps(random.integers(0, 12, 9), lane, now, STRONG)
         for one in (ours, plain):
             if now % 9 == 0:
-                one.forget(stamps)
+                one.forget(stamps.cell)
             else:
                 one.record(stamps, 20 * (now // 20))
         every = Stamps(np.arange(12), np.zeros(12, np.int64), 60, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -26,14 +28,14 @@ class Both:
     def __init__(self, earlier: dict, native: dict | NativeOrder, of_reads: bool) -> None:
         self.plain = HappensBefore(BLOCKS, THREADS, dict(earlier), of_reads=of_reads)
         self.native = NativeOrder(BLOCKS, THREADS, native, of_reads=of_reads)
-        self.orders = self.plain, self.native
+        self.orders: tuple[Any, Any] = self.plain, self.native
 
     def compare(self, random: np.random.Generator, now: int) -> None:
         mine, other = random.integers(0, len(EVERY), (2, 400))
         other = np.where(random.random(400) < 0.1, -1, other)
         time = random.integers(0, now, 400)
         found = [order.ordered(time, other, mine) for order in self.orders]
-        np.testing.assert_array_equal(*found)
+        np.testing.assert_array_equal(found[0], found[1])
         assert self.plain.has_far == self.native.has_far
         assert self.plain.needs_words == self.native.needs_words
 
@@ -59,8 +61,8 @@ class Both:
             return
         parity, offset = random.integers(0, 2, 2).tolist()
         if random.random() < 0.5:
-            words, before = (tuple(mbarrier_keys(rows, offset, of).tolist()) for of in (parity, 1 - parity))
-            own = OwnWords(words, before, tuple(rows.tolist()), rows[:, None] * WARPS + warps)
+            words, others = (tuple(mbarrier_keys(rows, offset, of).tolist()) for of in (parity, 1 - parity))
+            own = OwnWords(words, others, tuple(rows.tolist()), rows[:, None] * WARPS + warps)
             for order in self.orders:
                 if random.bit_generator.state["state"]["state"] % 2:
                     order.read_own(own)
