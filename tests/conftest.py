@@ -135,6 +135,7 @@ PTX_ALONE = (
     "tests/instruments/test_shared_races.py",
     "tests/instruments/test_undefined.py",
     "tests/kernels/test_fast_strided.py",
+    "tests/kernels/test_fast_strip_grid.py",
     "tests/plans/test_first_rungs.py",
 )
 

@@ -113,7 +113,9 @@ class FakeCuda:
         dtype = {"__half": np.float16, "float": np.float32, "double": np.float64}[
             program.name.partition("<")[2].partition(",")[0]
         ]
-        integers = 3 if program.name.startswith(("fast_columns", "fast_strided", "fast_shifted")) else 2
+        integers = (
+            3 if program.name.startswith(("fast_columns", "fast_strided", "fast_shifted", "fast_strip_grid")) else 2
+        )
         pointers, (rows, cols, *more) = arguments[:-integers], arguments[-integers:]
         arrays = [self.allocated(p) if p in self else _at(p, rows, cols, dtype) for p in pointers]
         args = (*arrays, rows, cols, *more)

@@ -16,6 +16,7 @@ from softlab.plans.fast_strided import SHIFTED, SHIFTED_STREAM, STRIDED_STREAM
 from softlab.plans.instantiations import BLOCK_SIZES, WARP_BLOCK, WarpShape
 from softlab.plans.planner import OPERATORS, Lookup, PlanRequest, Step, StepLog, compiled, shown
 from softlab.plans.resources import Resources
+from softlab.plans.strip_grid import STRIP_GRID
 
 #: Policy -> the function that decides by it.
 _CHOOSERS = MappingProxyType({"oneflow": oneflow.choose, "fast": fast.choose, "invariant": fast.choose})
@@ -44,8 +45,9 @@ class Plan:
     because the ring does not hold them.
 
     Where ``stride`` is not 1, neighbours of a row are ``stride`` elements apart, and the policy "fast" takes
-    "fast_columns" (rows of a few elements), "fast_strided", "fast_shifted" (strides that no pack divides) or, for the
-    longest rows, "fast_strided_stream" or "fast_shifted_stream". The kernel takes the stride after the columns.
+    "fast_columns" (rows of a few elements), "fast_strided", "fast_shifted" (strides that no pack divides), for long
+    rows "fast_strip_grid", "fast_strided_stream" or "fast_shifted_stream". The kernel takes the stride after the
+    columns.
 
     The policy "invariant" takes "invariant_tile", "invariant_warp", "invariant_block", "invariant_cluster" and
     "invariant_stream": those kernels with sums that have the same bits in any order.
@@ -129,9 +131,11 @@ class Plan:
     def in_place(self) -> bool:
         """Whether the result may take the memory of an input.
 
-        In the kernels "fast_shifted" and "fast_shifted_stream" a block reads elements that its neighbour writes.
+        In the kernels "fast_shifted" and "fast_shifted_stream" a block reads elements that its neighbour writes. In
+        "fast_strip_grid" it does so where packs do not divide the stride.
         """
-        return self.kernel not in (SHIFTED, SHIFTED_STREAM)
+        whole_packs = self.kernel == STRIP_GRID and self.stride % self.pack_size == 0
+        return whole_packs or self.kernel not in (SHIFTED, SHIFTED_STREAM, STRIP_GRID)
 
     def alternatives(self, *, lookup: Lookup | None = None) -> tuple[Alternative, ...]:
         """Each kernel of the reference at each block size for the same problem, and this plan among them.

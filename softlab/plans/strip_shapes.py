@@ -6,6 +6,7 @@ much the threads must exchange. :func:`cost` weighs these. kernels/FAST.md, "Oth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -57,6 +58,11 @@ ROUND, CLUSTER_ROUNDS = 28_500, ((2, 8_700), (8, 19_000), (16, 29_500))
 COLUMNS_ROUND = 12_000
 #: Per element that the shifted kernel moves alone: those of the packs at both ends of a line.
 SINGLE = 13.9
+#: More, for rows of thousands of elements, to compare them with strips that blocks all over the GPU share: the
+#: constants above say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row
+#: (kernels/FAST.md). Per byte that is read a second time; per moved byte in pieces of a sector and per doubling of the
+#: row beyond the length LONG, where lines lie far apart; per pack.
+AGAIN, FAR, PACK, LONG = 1.5, 0.104, 4.1, 2000
 
 
 @dataclass(frozen=True)
@@ -222,3 +228,18 @@ def cost(request: PlanRequest, shape: StripShape) -> float:
     one_round += sum(more for cluster, more in CLUSTER_ROUNDS if shape.cluster >= cluster)
     each = -(-blocks // request.device.sm_count)
     return each * (per_byte * moved + work) + -(-each // shape.resident) * one_round
+
+
+def cost_of_long(request: PlanRequest, shape: StripShape, once: bool) -> float:
+    """The cost where rows may be long. ``once``: the cluster holds them; else they are read twice."""
+    itemsize, inputs = request.element.itemsize, request.operator.rows_kept
+    whole = shape if once else replace(shape, packs=_packs(request, shape))
+    blocks = strips(request, shape) * shape.cluster
+    per_sm = -(-blocks // request.device.sm_count) / blocks
+    elements = request.rows * request.cols * per_sm
+    moved = (inputs + 1) * elements * itemsize
+    narrow = min(1.0, SECTOR_BYTES / (min(shape.width(itemsize), request.stride) * itemsize))
+    doublings = max(0.0, math.log2(request.cols / LONG))
+    again = 0.0 if once else AGAIN * inputs * elements * itemsize
+    packs = request.rows * request.cols / request.device.sm_count / shape.pack_size
+    return cost(request, whole) + again + FAR * moved * narrow * doublings + PACK * packs

@@ -66,9 +66,11 @@ SINGLE_ELEMENTS = {2: (2, 70_001), 4: (2, 262_145), 8: (2, 262_145)}
 #: racecheck follows no order through __syncwarp(). With this option all lanes of a warp arrive at the mbarriers of the
 #: grid and the ring kernel, and not one for all. Nothing else changes, so the bits are the same.
 EVERY_LANE = ("-DSOFTLAB_EVERY_LANE_ARRIVES",)
-#: Arrays of two dimensions of which the first is the axis: whole rows in a thread, a cluster, shifted packs in a block,
-#: two reads; and shifted packs in a cluster, which only long arrays take. racecheck is too slow for those.
-STRIDED, STRIDED_IN_CLUSTERS = ((9, 640), (2000, 40), (21, 9001), (60_000, 20)), ((700, 5001),)
+#: Arrays of two dimensions of which the first is the axis: whole rows in a thread, a cluster, shifted packs in a block;
+#: and shifted packs in a cluster, which only long arrays take. racecheck is too slow for those.
+STRIDED, STRIDED_IN_CLUSTERS = ((9, 640), (2000, 40), (21, 9001)), ((700, 5001),)
+#: Elements and stride of long rows along another axis: blocks all over the GPU share them, and doubles are read twice.
+LONG_STRIDED = ((60_000, 20), (60_000, 21))
 #: Many short rows, which move in tiles.
 TILES = ((40_000, 3), (40_000, 10))
 #: Rows and columns of fused tiles: no operand varies with the row.
@@ -175,6 +177,9 @@ def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
             for shape in (*STRIDED, *(() if slow else STRIDED_IN_CLUSTERS)):
                 case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape, axis=0)
                 yield CheckedCall(str(case), partial(_run_case, case))
+            for cols, stride in LONG_STRIDED:
+                run = partial(_run_strided, op, dtype, cols, stride, EVERY_LANE if slow else ())
+                yield CheckedCall(f"{op} {dtype} {cols} x {stride} along the first axis", run)
         yield from _fused_launches(selection, "fast", FAST_FUSED_LENGTHS)
         for op, dtype, shape in product(selection.ops, selection.dtypes, FUSED_TILES):
             fusion = replace(_everything(op, (False, False)), bias=None, mask=None)
@@ -234,17 +239,24 @@ def _run_on_few_sms(
     return _run_plan(plans.plan(rows, cols, dtype, op=op, policy="fast", device=few, options=options), executor)
 
 
+def _run_strided(op: str, dtype: str, cols: int, stride: int, options: tuple[str, ...], executor: CaseExecutor) -> Ran:
+    """Rows along the first of two axes."""
+    plan = plans.plan(stride, cols, dtype, op=op, policy="fast", options=options, stride=stride)
+    return _run_plan(plan, executor)
+
+
 def _run_in_single_elements(op: str, dtype: str, rows: int, cols: int, executor: CaseExecutor) -> Ran:
     """A row that no kernel holds in packs of one element."""
     return _run_plan(plans.forced(rows, cols, dtype, op=op, policy="fast", pack_size=1), executor)
 
 
 def _run_plan(plan: plans.Plan, executor: CaseExecutor) -> Ran:
-    """A plan, on plain arrays."""
+    """A plan, on plain arrays. If it has a stride, the rows are the columns of a matrix."""
     case = _case(plan.op, plan.dtype, plan.cols, "plain", plan.policy)
     random = np.random.default_rng(0)
     element, inputs = ELEMENT_TYPES[plan.dtype], len(case.kinds)
-    hosts = [random.standard_normal((plan.rows, plan.cols)).astype(element.numpy) for _ in range(inputs)]
+    shape = (plan.rows, plan.cols) if plan.stride == 1 else (plan.cols, plan.rows)
+    hosts = [random.standard_normal(shape).astype(element.numpy) for _ in range(inputs)]
     arrays = [executor.memory(host, case) for host in hosts]
     output = executor.memory(np.full_like(hosts[0], 12345), case)
     on_gpu = not isinstance(output, np.ndarray)
@@ -254,8 +266,9 @@ def _run_plan(plan: plans.Plan, executor: CaseExecutor) -> Ran:
     def check() -> str:
         arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
         formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
-        expected = formula(arithmetic, *map(arithmetic.exact, hosts), oracle.evaluation(plan))
-        wrong = compare(result, expected, element.compute).wrong
+        rows = hosts if plan.stride == 1 else [host.T for host in hosts]
+        expected = formula(arithmetic, *map(arithmetic.exact, rows), oracle.evaluation(plan))
+        wrong = compare(result if plan.stride == 1 else result.T, expected, element.compute).wrong
         return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
 
     return Ran((result,), check)

@@ -48,8 +48,9 @@ def test_every_kernel_file_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sanitize, "_run_on_few_sms", lambda *problem: files.update(_planned_on_few(*problem)))
     single = lambda *problem: files.update(_planned_in_single_elements(*problem))  # noqa: E731
     monkeypatch.setattr(sanitize, "_run_in_single_elements", single)
+    monkeypatch.setattr(sanitize, "_run_strided", lambda *problem: files.update(_planned_strided(*problem)))
     for launch in launches(LaunchSelection()):
-        if launch.name.startswith("{") or launch.name.endswith((" SMs", " single elements")):
+        if launch.name.startswith("{") or launch.name.endswith((" SMs", " single elements", " first axis")):
             launch.launch(Emulator())
     entries = {name for name, text in kernel_sources().items() if "__global__" in text}
     assert entries - FIRST_RUNGS <= files
@@ -71,6 +72,13 @@ def _planned_on_few(op: str, dtype: str, sms: int, rows: int, cols: int, *_: Any
     others = dtype == "float64" and op in ("softmax", "log_softmax") and rows > 2  # the grid kernel, or the pipeline
     assert found.kernel == "fast_ring" or others
     assert found.read_again > 0 or rows > 2, "neither ring nor registers hold the longest rows"
+    return {found.file}
+
+
+def _planned_strided(op: str, dtype: str, cols: int, stride: int, *_: Any) -> set[str]:
+    more: dict[str, Any] = {"policy": "fast", "device": "H200", "stride": stride, "lookup": lambda *_: _FEW}
+    found = plan(stride, cols, dtype, op=op, **more)
+    assert (found.kernel == "fast_strip_grid") == (dtype != "float64")
     return {found.file}
 
 

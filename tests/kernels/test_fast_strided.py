@@ -16,6 +16,7 @@ from softlab.dtypes import element_type
 from softlab.errors import PlanError
 from softlab.hardware.devices import Device, resolve
 from softlab.kernel import Kernel
+from softlab.plans import strip_grid
 from softlab.plans.planner import OPERATORS, PlanRequest
 from softlab.plans.resources import Resources
 from softlab.plans.strip_shapes import (
@@ -153,6 +154,13 @@ def planned(rows: int, cols: int, dtype: str = "float32", *, stride: int, device
     return plans.plan(rows, cols, dtype, policy="fast", device=device, stride=stride, lookup=taken, **more)
 
 
+@pytest.fixture
+def only_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No strips that blocks all over the GPU share: tests/kernels/test_fast_strip_grid.py has those."""
+    monkeypatch.setattr(strip_grid, "shapes", lambda _: iter(()))
+
+
+@pytest.mark.usefixtures("only_clusters")
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("op", ["softmax", "softmax_backward"])
 def test_the_strips_hold_all_rows(op: str, dtype: str) -> None:
@@ -193,6 +201,7 @@ def test_strips_leave_work_for_all_sms() -> None:
     assert planned(32, 32, stride=32).grid <= 4
 
 
+@pytest.mark.usefixtures("only_clusters")
 @pytest.mark.parametrize("dtype", ["float16", "float32"])
 @pytest.mark.parametrize("op", ["softmax", "softmax_backward"])
 def test_the_plan_takes_the_strip_of_the_least_cost(op: str, dtype: str) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 from softlab.dtypes import element_type
 from softlab.hardware import occupancies
-from softlab.plans import fast, fast_cuts, fast_fused, fast_ring, flight, short_rows, strip_shapes, tiles
+from softlab.plans import fast, fast_cuts, fast_fused, fast_ring, flight, short_rows, strip_grid, strip_shapes, tiles
 from softlab.plans.fast_limits import BLOCK_SIZES, CLUSTERS, GROUP_WIDTHS, LIMITS, Cut
 from softlab.plans.fast_rows import Row, row_of
 from softlab.plans.planner import OPERATORS, FusedSteps, PlanRequest, StepLog
@@ -139,7 +139,14 @@ def strips() -> Iterator[tuple[str, Any]]:
                     (strip_shapes.strips(request, shape), shape.depth, shape.elements, shape.width(itemsize)),
                 )
                 yield "numbers", [shape.numbers(once) for once in (False, True)]
-            yield "longest", strip_shapes.longest(request)
+            longest = strip_shapes.longest(request)
+            yield "longest", longest
+            yield "cost_of_long", [strip_shapes.cost_of_long(request, longest, once) for once in (False, True)]
+            across = list(strip_grid.shapes(request))
+            yield "strips of a grid", across
+            for other in across[::5]:
+                own = (strip_grid.cost(request, other), other.smem_bytes(request), other.workspace_bytes)
+                yield "costs of a grid", own
 
 
 def fused() -> Iterator[tuple[str, Any]]:

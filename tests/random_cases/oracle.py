@@ -186,6 +186,17 @@ def _of_fast_strided(plan: Plan) -> Evaluation:
     return _fast(chunks * packs + merged, chunks + 4)
 
 
+def _of_fast_strip_grid(plan: Plan) -> Evaluation:
+    """A thread takes its elements of a row in chunks of 4. Then the threads below each other, the blocks that share the
+    strip, as lanes of a warp, and the parts that a lane has are parts with own maxima."""
+    pack_size, width, _, block_size, blocks = map(int, re.findall(r"(?<=, )\d+", plan.name))
+    depth = block_size // (width // pack_size)
+    share = -(-plan.cols // blocks)
+    own = -(-share // depth)
+    each = -(-blocks // 32)
+    return _fast(own + depth + each + 5, -(-own // 4) + depth + 2)
+
+
 def _of_integers(plan: Plan) -> Evaluation:
     """Each term is rounded to a multiple of 2^-36 (double: 2^-75) of the largest one, the integers are added without an
     error, and their sum is rounded twice on its way to a float: as so many additions."""
@@ -235,6 +246,7 @@ _EVALUATIONS: Mapping[str, Callable[[Plan], Evaluation]] = MappingProxyType(
         "fast_strided_stream": _of_fast_strided,
         "fast_shifted": _of_fast_strided,
         "fast_shifted_stream": _of_fast_strided,
+        "fast_strip_grid": _of_fast_strip_grid,
         "invariant_tile": _of_integers,
         "invariant_warp": _of_integers,
         "invariant_block": _of_integers,
