@@ -218,3 +218,25 @@ def test_a_loop_of_compare_and_swap_serves_one_lane_per_bank(place, turns):
     assert found.streams[0].accesses.wavefronts[atomics].tolist() == [1] * turns
     sectors = found.streams[0].accesses.sectors[np.repeat(atomics, np.diff(found.streams[0].accesses.offsets))]
     assert len(set(sectors.tolist())) == len(np.unique(place[:32]))  # of an atomic the words
+
+
+OWN_WORDS = """extern "C" __global__ void own_words(const int* at, int4* y) {
+  int4 own[64];
+  for (int k = 0; k < 64; k++) own[k] = make_int4(k, k + at[k], k + 2, k + 3);
+  own[at[threadIdx.x]].y += 4;
+  y[threadIdx.x] = own[at[threadIdx.x + 1]];
+}"""
+
+
+def test_a_wide_access_to_local_memory_has_a_request_for_each_of_its_words():
+    at = np.full(64, 3, np.int32)
+    found = interpret(Kernel(OWN_WORDS, "own_words"), 1, 32, (at, np.zeros((32, 4), np.int32)))
+    assert found.output(1).tolist() == [[3, 10, 5, 6]] * 32
+    stream = found.streams[0]
+    accesses, local = stream.accesses, stream.accesses.space == Space.LOCAL
+    opcodes = [found.code[stream.instructions[k]] for k in accesses.position[local]]
+    wide = np.array(["128" in one.modifiers for one in opcodes])
+    assert wide.any()
+    _, words = np.unique(accesses.position[local][wide], return_counts=True)
+    assert (words == 4).all()
+    assert (np.diff(accesses.offsets)[local][wide] == 4).all()

@@ -190,6 +190,25 @@ def test_warps_that_use_two_pipes_in_turn_lose_a_part_of_the_cycles():
         assert result.cycles / (8 * 4 * 150) == pytest.approx(load_atlas("H100")[name], rel=0.08)
 
 
+def test_a_load_finds_in_l1_what_a_warp_of_the_sm_has_stored():
+    memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
+    memory.access(0.0, 0, int(Kind.STORE), 1, (7,), 0.0, 1, 4, 0, 1, 1, 0)
+    near, far = (
+        memory.access(1000.0, 0, int(Kind.LOAD), 1, (one,), 0.0, 1, 4, 0, 1, 1, owner)[2] - 1000
+        for one, owner in ((7, 1), (70, 0))
+    )
+    assert near == BARE.l1_latency < BARE.l2_latency < far
+
+
+@pytest.mark.parametrize(("lines", "waits"), [(8, False), (32, True)])
+def test_a_load_waits_for_local_memory_that_has_left_the_sm(lines, waits):
+    memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
+    local, sectors = int(Space.LOCAL), tuple(range(0, 4 * lines, 4))
+    memory.access(0.0, local, int(Kind.STORE), lines, sectors, 0.0, lines, 4, 0, lines, 1, 0)
+    done = memory.access(20.0, local, int(Kind.LOAD), 1, sectors[:1], 0.0, 1, 4, 0, 1, 1, 0)[2]
+    assert (done > BARE.l2_latency) == waits
+
+
 def test_local_memory_of_lanes_at_different_words_is_written_as_lone_sectors():
     """The rows interval_sm.STL.apart.N of the atlas: 32 lanes in 32 lines, or in one."""
     atlas = load_atlas("H100")
