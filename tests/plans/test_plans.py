@@ -434,3 +434,23 @@ def test_alternatives_are_the_counterfactuals():
 def test_waves():
     plan = softlab.plan(132 * 16 * 3, 2048, device="H200", lookup=lambda *_: Resources(32, 64, 0, 0, ""))
     assert (plan.block_size, plan.occupancy.blocks_per_sm, plan.waves) == (128, 16, 3.0)
+
+
+@pytest.mark.parametrize("kernel", ["block_smem", "block_uncached"])
+@pytest.mark.parametrize("cols", [2000, 12_000])
+@pytest.mark.parametrize("block_size", [None, 128, 1024])
+@pytest.mark.parametrize("pack_size", [None, 1])
+def test_a_rule_says_what_was_asked_for(kernel: str, cols: int, block_size: int | None, pack_size: int | None) -> None:
+    """And nothing else was."""
+    resources = [Resources(registers, 2048, 0, 0, "") for registers in (32, 255 // 4)]
+    for few in resources:
+        try:
+            plan = plans.forced(1000, cols, kernel=kernel, block_size=block_size, pack_size=pack_size, device="H200",
+                                lookup=lambda *_, few=few: few)  # fmt: skip
+        except PlanError:
+            assert (kernel, block_size) == ("block_smem", 1024) or cols > 2000
+            continue
+        rules = {step.question: step.rule for step in plan.steps}
+        assert rules["Which kernel?"] == "asked for"
+        assert (rules["How many elements does a thread move at once?"] == "asked for") == (pack_size is not None)
+        assert (rules["Which block size?"] == "asked for") == (block_size is not None), rules["Which block size?"]
