@@ -36,8 +36,9 @@ from softlab.instruments.warp_syncs import NO_BARRIER, is_exchange
 _READ_TEXT = "reads a word of shared memory that {other} wrote since the last barrier"
 _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last barrier"
 #: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). A volatile access counts as one
-#: if the kernel has fences. Without fences, volatile usually means that somebody hopes to need no barrier. It does not
-#: replace one: since compute capability 7.0 the lanes of a warp run on their own between two warp barriers.
+#: if the kernel has fences, or if it has atomics and no volatile stores, as a union-find without locks. Else, volatile
+#: usually means that somebody hopes to need no barrier. It does not replace one: since compute capability 7.0 the lanes
+#: of a warp run on their own between two warp barriers.
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
 _STRONG_SHAPE = b"strong"
 _FIX = "Put __syncthreads() (within a warp __syncwarp()) between the two"
@@ -67,7 +68,7 @@ class Hazards(WaitHazards):
     def __init__(self) -> None:
         super().__init__()
         self._shadow: Shadow | None = None
-        self._fences = self._fences_count = False
+        self._volatile_counts = self._fences_count = False
         self._used: frozenset[str] = frozenset()
         self._guesses: frozenset[int] = frozenset()
         self._site_words: dict[int, np.ndarray] = {}
@@ -94,7 +95,7 @@ class Hazards(WaitHazards):
         self._shapes = batch.program.fact(_shapes)
         if batch.program.fact(_has_meetings):
             self._shadow.expect_meetings()
-        self._fences = batch.program.fact(_has_fences)
+        self._volatile_counts = batch.program.fact(_volatile_counts)
         self._fences_count = batch.program.fact(_fences_count) or bool(batch.program.fact(checked_guesses))
         self._used = batch.program.fact(_used_registers)
         self._guesses = batch.program.fact(checked_guesses)
@@ -279,7 +280,7 @@ class Hazards(WaitHazards):
         """Whether an access synchronises."""
         found = self._strong.get(site.index)
         if found is None:
-            volatile = site.instruction.has("volatile") and self._fences
+            volatile = site.instruction.has("volatile") and self._volatile_counts
             found = bool(site.operation) or site.instruction.has(*_STRONG) or volatile or site.index in self._guesses
             self._strong[site.index] = found
         return found
@@ -451,8 +452,13 @@ def _has_meetings(image: Image) -> bool:
     return any(i.has("arrive") or len(i.operands) > 1 for i in barriers)
 
 
-def _has_fences(image: Image) -> bool:
-    return any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in image.instructions)
+def _volatile_counts(image: Image) -> bool:
+    """Whether volatile accesses to shared memory are there to see what others do."""
+    shared = [i for i in image.instructions if not i.has("global")]
+    fences = any(i.opcode in ("membar", "fence") and not i.has("proxy") for i in image.instructions)
+    atomics = any(i.opcode in ("atom", "red") for i in shared)
+    stores = any(i.opcode == "st" and i.has("volatile") for i in shared)
+    return fences or (atomics and not stores)
 
 
 def _fences_count(image: Image) -> bool:

@@ -12,7 +12,7 @@ from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.errors import KernelFault
-from softlab.instruments.hazards import _granule, _has_fences, _has_meetings
+from softlab.instruments.hazards import _granule, _has_meetings, _volatile_counts
 from softlab.kernel import Kernel
 
 
@@ -192,18 +192,23 @@ def test_what_comes_behind_an_arrival_is_told_from_what_nothing_orders(late: str
 
 
 @pytest.mark.parametrize(
-    ("text", "meetings", "fences"),
+    ("text", "meetings", "volatile"),
     [
         ("bar.sync 0;", False, False), ("bar.sync 1, 64;", True, False), ("barrier.sync.aligned 2;", False, False),
         ("bar.arrive 1, 64;", True, False), ("barrier.arrive 1, 64;", True, False), ("bar.warp.sync 7;", False, False),
         ("barrier.cluster.arrive;", False, False), ("membar.gl;", False, True), ("fence.acq_rel.gpu;", False, True),
         ("fence.proxy.async;", False, False), ("add.u32 %r, %r, 1;", False, False),
+        ("atom.shared.add.u32 %r, [%r], 1;", False, True), ("red.shared.add.u32 [%r], 1;", False, True),
+        ("red.global.add.u32 [%r], 1;", False, False),
+        ("red.shared.add.u32 [%r], 1; st.volatile.shared.u32 [%r], 1;", False, False),
+        ("red.shared.add.u32 [%r], 1; st.volatile.global.u32 [%r], 1;", False, True),
+        ("red.shared.add.u32 [%r], 1; st.volatile.shared.u32 [%r], 1; membar.cta;", False, True),
     ],
 )  # fmt: skip
-def test_what_a_kernel_has_of_barriers_and_fences(text: str, meetings: bool, fences: bool) -> None:
+def test_what_a_kernel_has_of_barriers_and_whether_volatile_counts(text: str, meetings: bool, volatile: bool) -> None:
     body = f"{{ .reg .u32 %r; {text} ret; }}"
     image = link(parse(f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{body}\n"), "k")
-    assert (_has_meetings(image), _has_fences(image)) == (meetings, fences)
+    assert (_has_meetings(image), _volatile_counts(image)) == (meetings, volatile)
 
 
 @pytest.mark.parametrize("kind", ["char2", "char4", "short2"])
@@ -285,3 +290,36 @@ def test_a_bulk_copy_sees_what_its_writer_has_fenced(writer: int, fences: int, s
       } }"""
     run = Kernel(source, "k").run(1, 96, (np.zeros(4, np.int32), writer, fences), check="collect", record=False)
     assert [finding.kind for finding in run.findings] == ([] if seen else ["race"])
+
+
+_UNION_FIND = """
+__device__ int root(volatile int* parent, int v) { while (parent[v] != v) v = parent[v]; return v; }
+extern "C" __global__ void k(const int* a, const int* b, int* y) {
+  __shared__ int parent[64];
+  parent[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  for (int x = a[threadIdx.x], z = b[threadIdx.x];;) {
+    x = root(parent, x), z = root(parent, z);
+    if (x == z) break;
+    if (x < z) { int t = x; x = z; z = t; }
+    JOIN
+  }
+  __syncthreads();
+  y[threadIdx.x] = root(parent, threadIdx.x);
+}"""
+
+
+def test_volatile_reads_beside_atomics_are_no_race() -> None:
+    random = np.random.default_rng(5)
+    a, b = random.integers(0, 64, (2, 64), dtype=np.int32)
+    y = np.zeros(64, np.int32)
+    atomic = "if (atomicCAS(&parent[x], x, z) == x) break;"
+    Kernel(_UNION_FIND.replace("JOIN", atomic), "k").run(1, 64, (a, b, y), record=False)
+    least = np.arange(64)
+    for _ in range(64):
+        for x, z in zip(a, b, strict=True):
+            least[[x, z]] = min(least[x], least[z])
+    assert y.tolist() == least.tolist()
+    with pytest.raises(KernelFault, match="race"):
+        plain = "*(volatile int*)&parent[x] = z; break;"
+        Kernel(_UNION_FIND.replace("JOIN", plain), "k").run(1, 64, (a, b, y), record=False)
