@@ -320,6 +320,6 @@ def test_volatile_reads_beside_atomics_are_no_race() -> None:
         for x, z in zip(a, b, strict=True):
             least[[x, z]] = min(least[x], least[z])
     assert y.tolist() == least.tolist()
+    plain = Kernel(_UNION_FIND.replace("JOIN", "*(volatile int*)&parent[x] = z; break;"), "k")
     with pytest.raises(KernelFault, match="race"):
-        plain = "*(volatile int*)&parent[x] = z; break;"
-        Kernel(_UNION_FIND.replace("JOIN", plain), "k").run(1, 64, (a, b, y), record=False)
+        plain.run(1, 64, (a, b, y), record=False)
