@@ -103,3 +103,32 @@ def test_lanes_of_blocks_use_one_object_at_once(monkeypatch: pytest.MonkeyPatch)
     out, scratch = np.zeros(288, np.int32), np.zeros(288, np.int32)
     Kernel(SOURCE, "phases<0>").run(3, 96, (out, scratch, 20))
     assert len(looks) < 3 * 20  # those that come before a phase is over are looked at
+
+
+TWO_OBJECTS = """
+__device__ void init(unsigned at, unsigned count) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(at), "r"(count) : "memory");
+}
+__device__ unsigned long long arrive(unsigned at) {
+  unsigned long long state;
+  asm volatile("mbarrier.arrive.shared.b64 %0, [%1];" : "=l"(state) : "r"(at) : "memory");
+  return state;
+}
+extern "C" __global__ void k(int* y) {
+  __shared__ __align__(8) unsigned long long objects[2];
+  unsigned at = (unsigned)__cvta_generic_to_shared(objects), t = threadIdx.x, half = blockDim.x / 2;
+  if (t == 0) { init(at, half); init(at + 8, half); }
+  __syncthreads();
+  if (t < half) arrive(at + 8);
+  __syncthreads();
+  y[blockIdx.x * blockDim.x + t] = (int)(arrive(t < half ? at : at + 8) >> 20);
+}
+"""
+
+
+@pytest.mark.parametrize("threads", [32, 64])
+def test_lanes_of_a_warp_at_two_objects_are_in_two_phases(threads: int) -> None:
+    """Each object has a phase of its own, also where one warp is all of the block."""
+    y = np.zeros(2 * threads, np.int32)
+    Kernel(TWO_OBJECTS, "k").run(2, threads, (y,), check=True)
+    assert y.reshape(2, 2, -1).tolist() == [[[0] * (threads // 2), [1] * (threads // 2)]] * 2
