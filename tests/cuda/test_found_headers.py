@@ -30,17 +30,22 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("option", ["-I{}", "--include-path={}"])
-def test_a_changed_header_of_a_folder_is_compiled_anew(tmp_path: Path, option: str) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [["-I{}"], ["-I {}"], ["--include-path={}"], ["-I", "{}"], ["--include-path", "{}"]],
+    ids=lambda options: " and ".join(options),
+)
+def test_a_changed_header_of_a_folder_is_compiled_anew(tmp_path: Path, options: list[str]) -> None:
+    given = [option.format(tmp_path) for option in options]
     source = f"#include <outer/first.cuh>\n{SOURCE.format('TIMES')}"
     _written(tmp_path / "outer" / "first.cuh", '#include "second.cuh"\n#include <last.cuh>\n')
     second = _written(tmp_path / "outer" / "second.cuh", "")
     last = _written(tmp_path / "last.cuh", "#define TIMES 2\n")
-    assert _times(source, option.format(tmp_path)) == 2
+    assert _times(source, *given) == 2
     last.write_text("#ifndef TIMES\n#define TIMES 3\n#endif\n")
-    assert _times(source, option.format(tmp_path)) == 3
+    assert _times(source, *given) == 3
     second.write_text("#define TIMES 5\n")
-    assert _times(source, option.format(tmp_path)) == 5
+    assert _times(source, *given) == 5
 
 
 def test_a_changed_header_beside_the_source_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +56,15 @@ def test_a_changed_header_beside_the_source_is_compiled_anew(tmp_path: Path, mon
         assert _times(source) == times
 
 
-def test_a_changed_header_that_an_option_includes_is_compiled_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [["-include={}"], ["--pre-include={}"], ["-include", "{}"], ["--pre-include", "{}"]],
+    ids=lambda options: " and ".join(options),
+)
+def test_a_changed_header_that_an_option_includes_is_compiled_anew(tmp_path: Path, options: list[str]) -> None:
     for times in (2, 3):
         path = _written(tmp_path / "first.cuh", f"#define TIMES {times}\n")
-        assert _times(SOURCE.format("TIMES"), f"-include={path}") == times
+        assert _times(SOURCE.format("TIMES"), *(option.format(path) for option in options)) == times
 
 
 def test_nothing_is_cached_where_a_macro_names_the_header(tmp_path: Path) -> None:
@@ -82,6 +92,9 @@ def test_what_counts(tmp_path: Path) -> None:
     _written(tmp_path / "three.cuh", "")
     options = [f"-I{tmp_path / 'a'}", f"--include-path={tmp_path}", "-DX"]
     assert folders_of(options) == (tmp_path / "a", tmp_path)
+    assert folders_of(["-DI", "-I", "a", "-include", "b", "--include-path", "c", "-I"]) == (
+        Path("a"), Path("c"), Path(""),
+    )  # fmt: skip
 
     def found(text: str, known: tuple[str, ...] = ()) -> list[str] | None:
         pairs = found_headers([text], "kernel.cu", options, known)
