@@ -190,7 +190,7 @@ def test_one_launch_with_several_faults() -> None:
         ("race", "warning", 6, 6, first, first, first, (1, 0, 0), 1, 0, "y[0]", 64),
         ("global-out-of-bounds", "error", 7, None, (3, 0, 0), first, None, None, 2, 400, "z[100]", 2),
         ("race", "error", 8, 8, first, (1, 0, 0), last, (1, 0, 0), 2, 32, "z[8]", 63),
-        ("inactive-lane", "error", 9, None, (8, 0, 0), first, None, None, None, None, None, 8),
+        ("inactive-lane", "error", 9, None, (8, 0, 0), first, None, None, None, None, None, 16),
         ("race", "warning", 9, 9, first, first, first, (1, 0, 0), 1, 256, "y[64]", 16),
     ]  # fmt: skip
 

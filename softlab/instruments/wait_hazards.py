@@ -82,7 +82,7 @@ class WaitHazards(Observer):
                 "the thread executes a warp-synchronous instruction whose mask does not name it. Give the mask of the "
                 "lanes that come here",
                 site.instruction, lanes, unnamed, None,
-            ), unnamed)  # fmt: skip
+            ), np.broadcast_to(unnamed, lanes.extent))  # fmt: skip
 
     def shuffle(
         self, site: InstructionSite, lanes: Lanes, source: np.ndarray, given: np.ndarray, received: np.ndarray
@@ -95,12 +95,13 @@ class WaitHazards(Observer):
         named = lanes.spread(self._members) >> source.astype(np.uint32) & np.uint32(1) == 1
         missing = active & ~(source_active & named)
         if missing.any():
+            readers = np.broadcast_to(lanes.collect(missing), lanes.extent)
             self.report(self.watched.faults.fault(
                 "inactive-lane",
                 "the thread reads the register of a lane that does not take part in the shuffle, which gives any "
                 "value. Let all lanes of the mask come to it, and choose the width so that no other lane is read",
-                site.instruction, lanes, lanes.collect(missing), None,
-            ))  # fmt: skip
+                site.instruction, lanes, readers, None,
+            ), readers)  # fmt: skip
 
     # Who waits for whom
 

@@ -1,0 +1,301 @@
+"""Nodes of what warps know, each beside its vector of times. The functions run as the Python that they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.emulator.lanes import WARP
+from softlab.instruments import happens_before, native_order
+from softlab.instruments import known_nodes as nodes
+from softlab.instruments.native_order import NativeOrder
+
+BLOCKS, WARPS = 3, 2
+SIZE = BLOCKS * WARPS
+SOME = 0xFF
+
+
+class Arena:
+    """An arena as a list of integers, and for each node the times that it must have."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, per_block: bool, lazy: bool) -> None:
+        monkeypatch.setattr(happens_before, "_MOST_COLUMNS", 0 if per_block else 100)
+        monkeypatch.setattr(native_order, "_WIDEST_ROWS", 0 if lazy else 64)
+        monkeypatch.setattr(NativeOrder, "_step", lambda *arguments, **more: None)
+        order = NativeOrder(BLOCKS, WARPS * WARP, {})
+        self.s, self.near = order._s.tolist(), [0] * (SIZE * WARPS)
+        self.width, self.few, self.per_block = order.columns + 1, 1 if per_block else WARPS, per_block
+        self.times = [np.zeros(self.width, np.int64)]
+        self.known, self.now = [0] * SIZE, 10
+
+    def item(self, node: int, name: int) -> int:
+        return self.s[self.s[nodes.NODES] + nodes.NODE * node + name]
+
+    def block(self, node: int, row: int) -> list[int]:
+        return self.times[node][row * self.few : (row + 1) * self.few].tolist()
+
+    def adopt(self, node: int, times: np.ndarray, *, since: bool = False) -> int:
+        """A node that an operation gave: a known one has these times, and a new one will have them.
+
+        ``since``: its parents may have got rows since it was made.
+        """
+        if node < len(self.times):
+            np.testing.assert_array_equal(self.times[node], times)
+            return node
+        assert node == len(self.times)
+        self.times.append(times)
+        parents = [self.item(node, which) for which in (nodes.PARENT, nodes.OTHER)]
+        if self.item(node, nodes.DENSE) < 0:
+            depth = 1 + max(self.item(of, nodes.DEPTH) for of in parents if of >= 0)
+            assert depth <= self.item(node, nodes.DEPTH) < nodes.DEEPEST
+            assert since or depth == self.item(node, nodes.DEPTH)
+        assert self.item(node, nodes.NEWEST) == times.max()
+        return node
+
+    def fence(self, warp: int) -> int:
+        self.now += 1
+        row, own = divmod(warp, WARPS)
+        times = self.times[self.known[warp]].copy()
+        mine = [self.now] if self.per_block else self.near[warp * WARPS : (warp + 1) * WARPS]
+        if not self.per_block:
+            mine[own] = self.now
+        part = slice(row * self.few, (row + 1) * self.few)
+        times[part] = np.maximum(times[part], mine)
+        return self.adopt(nodes.fence_node(self.near, self.s, warp, self.now), times)
+
+    def join(self, a: int, b: int) -> int:
+        return self.adopt(nodes.joined(self.s, a, b), np.maximum(self.times[a], self.times[b]))
+
+    def tell(self, p: int, f: int) -> int:
+        parent = self.item(f, nodes.PARENT) if self.item(f, nodes.OF_ROW) >= 0 else f
+        found = nodes.told(self.s, p, f)
+        if found == len(self.times) + 1:
+            self.adopt(found - 1, np.maximum(self.times[p], self.times[parent]))  # joined with the parent first
+        return self.adopt(found, np.maximum(self.times[p], self.times[f]))
+
+    def learn(self, warp: int, node: int, lanes: int) -> None:
+        """All lanes of a warp learn a node, or some; the others then have what all had."""
+        s, before, near = self.s, self.known[warp], self.near.copy()
+        part, parts = s[s[nodes.PART_LANES] + warp], s[nodes.PARTS]
+        learnt = bool(self.item(node, nodes.IS_LEARNT))
+        news = bool((self.times[node] > self.times[before]).any())
+        found = nodes.learn(self.near, s, warp, node, lanes)
+        after = s[s[nodes.KNOWN] + warp]
+        self.known[warp] = self.adopt(after, np.maximum(self.times[before], self.times[node]), since=True)
+        assert found == (after != before)
+        if found and learnt:
+            assert self.item(node, nodes.DEPTH) <= 1, "a node that several learn has a row near"
+        row = warp // WARPS
+        block = self.block(node, row) * (WARPS if self.per_block else 1)
+        mine = slice(warp * WARPS, (warp + 1) * WARPS)
+        assert self.near[mine] == np.maximum(near[mine], block).tolist()
+        begins = lanes != nodes.ALL_LANES and part == nodes.ALL_LANES and news
+        assert s[nodes.PARTS] == parts + begins
+        if begins:
+            assert s[s[nodes.PART_LANES] + warp] == 0
+            assert s[s[nodes.PART_NODE] + warp] == before
+            assert s[s[nodes.PART_NEAR] + warp * WARPS :][:WARPS] == near[mine]
+            s[s[nodes.PART_LANES] + warp], s[nodes.PARTS] = nodes.ALL_LANES, parts
+
+    def check(self, random: np.random.Generator) -> None:
+        """Each way to ask for times, on a copy: a question may give a node a row. Rows and snapshots have no gaps."""
+        for n in random.integers(len(self.times), size=4).tolist():
+            s, other = self.s.copy(), int(random.integers(len(self.times)))
+            s[nodes.VISITS] += 1
+            assert [nodes.time_of(s, n, c) for c in range(self.width)] == self.times[n].tolist()
+            assert nodes.newest_of(s, n) == self.times[n].max()
+            for row in range(BLOCKS):
+                at = nodes.block_times(s, n, row)
+                assert s[at : at + self.few] == self.block(n, row)
+            if nodes.has_all(s, n, other):
+                assert (self.times[n] >= self.times[other]).all()
+            if nodes.covers(s, n, other):
+                assert (self.times[n] >= self.times[other]).all()
+            assert bool(nodes.is_news(s, n, other)) == (self.times[other] > self.times[n]).any()
+            at = nodes.row_of(s, n)
+            assert s[at : at + self.width] == self.times[n].tolist()
+            assert (s[self.s[nodes.NODES] + nodes.NODE * n + nodes.DENSE] >= 0, nodes.densify(s, n)) == (True, 0)
+        everyone = range(len(self.times))
+        rows = [self.item(n, nodes.DENSE) for n in everyone if self.item(n, nodes.DENSE) >= 0]
+        assert sorted(rows) == list(range(self.s[nodes.ROW_COUNT]))
+        snapshots = {self.item(n, nodes.TIMES) for n in everyone if self.item(n, nodes.OF_ROW) >= 0}
+        first = self.s[nodes.SNAPSHOTS]
+        assert snapshots == {first + self.few * k for k in range(self.s[nodes.SNAPSHOT_COUNT])}
+        assert self.s[nodes.NODE_COUNT] == len(self.times)
+
+
+@pytest.fixture(params=["rows", "lazy", "per block", "lazy per block"])
+def arena(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Arena:
+    return Arena(monkeypatch, "per block" in request.param, "lazy" in request.param)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nodes_have_the_times_of_what_made_them(arena: Arena, seed: int) -> None:
+    random, words = np.random.default_rng(seed), [0, 0, 0]
+    for _ in range(150):
+        warp, word = int(random.integers(SIZE)), int(random.integers(3))
+        recent = int(random.integers(max(0, len(arena.times) - 8), len(arena.times)))
+        kind = random.random()
+        if kind < 0.3:
+            words[word] = arena.tell(words[word], arena.fence(warp))
+        elif kind < 0.5:
+            arena.learn(warp, words[word], nodes.ALL_LANES if random.random() < 0.7 else SOME)
+        elif kind < 0.65:
+            arena.join(recent, int(random.integers(len(arena.times))))
+        elif kind < 0.8:
+            words[word] = arena.join(words[word], arena.known[warp])
+        else:
+            arena.tell(recent, int(random.integers(len(arena.times))))
+        arena.check(random)
+    assert len(arena.times) > 60
+
+
+def test_what_is_known_already_makes_no_node(arena: Arena) -> None:
+    """A node joined with itself, with nothing, with what it was made of; the same question again."""
+    first, second = arena.fence(0), arena.fence(SIZE - 1)
+    both = arena.join(first, second)
+    count = len(arena.times)
+    for pair in ((first, first), (first, 0), (0, first)):
+        assert nodes.joined(arena.s, *pair) == first
+    assert both not in (first, second)
+    assert nodes.joined(arena.s, first, second) == both
+    assert nodes.told(arena.s, both, 0) == both
+    assert nodes.told(arena.s, 0, first) == first
+    assert arena.s[nodes.NODE_COUNT] == count
+    later = arena.fence(0)
+    assert nodes.joined(arena.s, later, first) == nodes.joined(arena.s, first, later) == later, "of one warp"
+    assert arena.s[nodes.NODE_COUNT] == count + 1
+
+
+def test_a_word_that_many_warps_tell_has_a_chain(arena: Arena) -> None:
+    """The later ones have all of the earlier ones, seen at once, however far they are apart."""
+    word, chain = 0, []
+    for turn in range(3 * SIZE):
+        word = arena.tell(word, arena.fence(turn % SIZE))
+        chain.append(word)
+    rows = arena.s[nodes.ROW_COUNT]
+    late = chain[2:]
+    for number, node in enumerate(late):
+        assert [bool(nodes.has_all(arena.s, node, one)) for one in late] == [k <= number for k in range(len(late))]
+    assert arena.s[nodes.ROW_COUNT] == rows, "nobody needed a row"
+
+
+def test_a_node_has_all_of_its_nearest_parents(arena: Arena) -> None:
+    """Of those further up that is not seen at once; nor by a node of what a child of it has."""
+    made = [arena.fence(0)]
+    for turn in range(1, 8):
+        warp = turn % SIZE
+        arena.learn(warp, made[-1], nodes.ALL_LANES)
+        made.append(arena.fence(warp))
+    s = arena.s
+    parents, above = [], s[s[nodes.NODES] + nodes.NODE * made[-1] + nodes.PARENT]
+    while above > 0:
+        parents.append(above)
+        above = arena.item(above, nodes.PARENT)
+    seen = [bool(nodes.has_all(s, made[-1], one)) for one in parents]
+    assert seen[: nodes.NEAREST - 1] == [True] * min(len(parents), nodes.NEAREST - 1)
+    assert all(not nodes.has_all(s, one, made[-1]) for one in parents)
+    assert nodes.has_all(s, made[-1], 0)
+    assert not nodes.has_all(s, 0, made[-1])
+
+
+def test_a_node_that_is_asked_often_gets_a_row(arena: Arena) -> None:
+    for warp in (0, 2):
+        arena.learn(4, arena.fence(warp), nodes.ALL_LANES)
+    node = arena.fence(4)
+    assert arena.item(node, nodes.DENSE) < 0
+    for turn in range(1, 6):
+        assert nodes.time_of(arena.s, node, arena.width - 1) == 0
+        assert (arena.item(node, nodes.DENSE) >= 0) == (turn >= nodes.OFTEN)
+
+
+def test_long_lines_of_parents_end_at_a_row(arena: Arena) -> None:
+    deepest = 0
+    for turn in range(2 * nodes.DEEPEST):
+        warp = turn % SIZE
+        node = arena.fence(warp)
+        s = arena.s
+        s[s[nodes.KNOWN] + warp] = s[s[nodes.KNOWN] + (warp + 1) % SIZE] = node
+        arena.known[warp] = arena.known[(warp + 1) % SIZE] = node
+        deepest = max(deepest, arena.item(node, nodes.DEPTH))
+        assert (arena.item(node, nodes.DENSE) >= 0) == ((turn + 1) % nodes.DEEPEST == 0)
+    assert deepest == nodes.DEEPEST - 1
+
+
+def test_a_warp_that_tells_the_same_again_makes_no_node(arena: Arena) -> None:
+    """It remembers the last answer, one for what it tells to all and one for what it tells its block."""
+    s = arena.s
+    mine, other, more = arena.fence(0), arena.fence(3), arena.fence(5)
+    told = {}
+    for kind, p in ((0, other), (1, more)):
+        told[kind] = arena.adopt(nodes.told_by(s, 0, kind, p, mine), np.maximum(arena.times[p], arena.times[mine]))
+    count = s[nodes.NODE_COUNT]
+    for kind, p in ((0, other), (1, more), (0, other)):
+        assert nodes.told_by(s, 0, kind, p, mine) == told[kind]
+    assert nodes.told_by(s, 0, 0, told[0], mine) == told[0], "it has been told that already"
+    assert s[nodes.NODE_COUNT] == count
+    assert nodes.told_by(s, 1, 0, other, 0) == other
+    found = nodes.told_by(s, 0, 0, more, mine)
+    arena.adopt(found, np.maximum(arena.times[more], arena.times[mine]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_words_are_found_by_their_keys(arena: Arena, seed: int) -> None:
+    """Few places for many keys, so that they meet; a right guess and wrong ones change nothing."""
+    random, s = np.random.default_rng(seed), arena.s
+    s[nodes.WORD_ROOM] = 32
+    keys = [int(key) for key in random.integers(-(1 << 40), 1 << 40, 30)] + [0, -1, nodes.OF_BLOCK | 5]
+    places: dict[int, int] = {}
+    first = s[nodes.WORDS]
+    for _ in range(200):
+        key = keys[random.integers(len(keys))]
+        guess = int(random.choice([nodes.NONE, first, places.get(key, nodes.NONE), first + nodes.WORD * len(places)]))
+        make = len(places) < 24 and random.random() < 0.3
+        found = nodes.found_word(s, key, make, guess)
+        if key not in places and not make:
+            assert found == nodes.NONE
+            continue
+        if key not in places:
+            assert found == first + nodes.WORD * len(places)
+            assert s[found : found + nodes.WORD] == [key, *[0] * (nodes.WORD - 1)]
+            s[found + 1 : found + nodes.WORD] = [7] * (nodes.WORD - 1)
+            places[key] = found
+        assert found == places[key]
+        assert s[nodes.WORD_COUNT] == len(places)
+    table, room = s[nodes.TABLE], 2 * s[nodes.WORD_ROOM]
+    before, s[table : table + room] = s[table : table + room], [nodes.NONE] * room
+    nodes.index(s)
+    assert s[table : table + room] == before
+    assert {key: nodes.found_word(s, key, 0, nodes.NONE) for key in places} == places
+
+
+def test_what_earlier_batches_told_counts_for_all(arena: Arena) -> None:
+    """A word's time becomes a node: that of the last column alone. Words of one time share it."""
+    s = arena.s
+    ats = [nodes.found_word(s, key, 1, nodes.NONE) for key in (3, 4, 5, 6)]
+    for at, time in zip(ats, (5, 5, 6, 0), strict=True):
+        s[at + nodes.EARLIER] = time
+    last = np.arange(arena.width) == arena.width - 1
+    arena.adopt(nodes.recall(s, ats[0]), 5 * last)
+    assert nodes.recall(s, ats[1]) == nodes.recall(s, ats[0]) == 1
+    arena.adopt(nodes.recall(s, ats[2]), 6 * last)
+    assert [s[at + nodes.EARLIER] for at in ats] == [0] * 4
+    assert nodes.recall(s, ats[3]) == 0
+    found = [0] * 4
+    nodes.latest(s, found)
+    assert found == [5, 5, 6, 0]
+    s[ats[3] + nodes.EARLIER] = 4
+    nodes.latest(s, found)
+    assert found == [5, 5, 6, 4]
+    arena.check(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("what", [nodes.NODE_ROOM, nodes.SNAPSHOT_ROOM, nodes.ROW_ROOM, nodes.WORD_ROOM])
+def test_room_for_one_more_lane(arena: Arena, what: int) -> None:
+    count = {nodes.NODE_ROOM: nodes.NODE_COUNT, nodes.SNAPSHOT_ROOM: nodes.SNAPSHOT_COUNT,
+             nodes.ROW_ROOM: nodes.ROW_COUNT, nodes.WORD_ROOM: nodes.WORD_COUNT}[what]  # fmt: skip
+    assert nodes.has_room(arena.s)
+    arena.s[what] = arena.s[count] + nodes.SPARE + 1
+    assert nodes.has_room(arena.s)
+    arena.s[what] -= 1
+    assert not nodes.has_room(arena.s)
