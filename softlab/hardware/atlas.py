@@ -32,6 +32,18 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
   UIMAD, UIMAD.WIDE and UIADD3 beside IMAD, too; IMAD.WIDE and IMAD.HI beside others also with ``.warps.1``.
 - ``interval.mixed.A.of.4.B``: Cycles per instruction where one of four is an A and three are a B.
 
+**Tensor cores**
+
+- ``latency.CLASS``: HMMA.16816.F32 and its like (1684, 1688; F16; BF16, TF32), IMMA.8816.S8.S8 and its like, DMMA.8x8x4
+  and its like: a chain of products, each of which adds to the result of the one before it. ``....operand``: each
+  multiplies it. Also MOVM.16.MT88.
+- ``interval.CLASS.warps.N``: As for other classes. ``interval.HMMA.16816.F32.unkept.warps.N`` and its like: no source
+  is kept for reuse; ``....stall.N``: one warp per scheduler, and N cycles as the stall count.
+- ``interval.mixed.A+B``: Of products beside FFMA, LOP3, IMAD, DFMA and other products.
+- ``latency.LDSM.16.M88``, ``.M88.2``, ``.M88.4``, ``.MT88`` and so on (transposed), ``....conflict.N``: Load to use; N
+  rows of a matrix share their banks: 1, 2, 4, 8. ``interval_sm.LDSM...``, ``interval_sm.STSM...``: Cycles per warp
+  instruction of the whole SM; ``.warps.N``: with N warps. ``latency.STSM.16.M88.LDS``: a store and a load together.
+
 **Shared memory**
 
 - ``latency.LDS``, ``.LDS.64``, ``.LDS.128``; ``latency.LDS.conflict.N``, ``latency.LDS.64.conflict.N``: Load to use;

@@ -77,7 +77,7 @@ def _intervals(atlas: Atlas) -> dict[str, float]:
     found: dict[str, float] = {}
     for key, row in atlas.rows.items():
         name = key.removeprefix("interval.")
-        if name == key or any(word in name for word in ("banks", "chained", "immediate", "mixed", "stall")):
+        if name == key or any(word in name for word in ("banks", "chained", "immediate", "mixed", "stall", "unkept")):
             continue
         name = name.partition(".warps.")[0]
         found[name] = min(row.value, found.get(name, row.value))

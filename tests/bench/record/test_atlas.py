@@ -298,3 +298,15 @@ def test_rows_that_do_not_repeat_are_named() -> None:
         {"key": k, "value": v, "spread": s} for k, v, s in (("a", 4.0, 0.9), ("b", 600.0, 12.0), ("c", 600.0, 25.0))
     ]
     assert [row["key"] for row in collect.unsteady(rows)] == ["c"]
+
+
+@needs_disassembler
+def test_products_keep_no_source_where_the_row_says_so() -> None:
+    name = "stream.HMMA.16816.F32"
+    kept, unkept, stalled = (
+        _steps(built(key, sources()[key])[0], r"HMMA\.16816\.F32")
+        for key in (name, f"{name}.unkept", f"{name}.stall.2")
+    )
+    assert sum(".reuse" in step.text for step, _ in kept) > 200
+    assert not any(".reuse" in step.text for step, _ in unkept)
+    assert {step.control.stall_cycles for step, _ in stalled if step.control} == {2}

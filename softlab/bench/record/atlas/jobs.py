@@ -15,6 +15,7 @@ from softlab.bench.record.atlas.memory_steps import MEMORY_CLASSES, SHARED_WORDS
 from softlab.bench.record.atlas.patching import PATTERNS
 from softlab.bench.record.atlas.records import Job, Source, pieces
 from softlab.bench.record.atlas.templates import chain, stream
+from softlab.bench.record.atlas.tensor_jobs import tensor_jobs, tensor_sources
 
 #: Dynamic shared memory of the kernels that read words of it.
 SMEM = 4 * SHARED_WORDS
@@ -58,6 +59,7 @@ def sources() -> dict[str, Source]:
         mixed = MIXED["IMAD.HI+FFMA" if products else "FFMA+IADD3"]
         found[f"stream.{name}.of.4.FFMA"] = _among_ffma(mixed, *UNIFORM.get(name, (mixed.wanted[0], "", "")))
     found |= contention_sources() | launched_sources() | arranged_sources() | crowded_sources()
+    found |= tensor_sources()
     found |= pieces(_MEMORY, "memory.cu") | pieces(_CONTROL, "control.cu")
     for name in ("icache", "icache_other"):
         found[name] = Source(icache.source(name), name, "any", ("FADD",), (-icache.CHUNKS * icache.STEPS,))
@@ -161,6 +163,7 @@ def jobs() -> Iterator[Job]:
     yield from launched_jobs()
     yield from arranged_jobs()
     yield from crowded_jobs()
+    yield from tensor_jobs()
 
 
 def _chain(key: str, name: str, entry: Class, threads: int = 32, **parameters: Any) -> Job:

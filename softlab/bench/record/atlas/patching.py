@@ -183,6 +183,17 @@ def stalled(program: Program, wanted: str, cycles: int) -> Program:
     return patched(program, change)
 
 
+def unkept(program: Program, wanted: str) -> Program:
+    """Let every instruction that matches ``wanted`` keep no source for reuse."""
+
+    def change(instruction: MachineInstruction) -> int | None:
+        if not re.fullmatch(wanted, full_name(instruction)) or instruction.control is None:
+            return None
+        return control_codes.encode(_encoding(instruction), replace(instruction.control, reuse=0), program.arch)
+
+    return patched(program, change)
+
+
 def _of_registers(instruction: MachineInstruction, wanted: str) -> bool:
     """Whether it is a wanted one whose three sources are registers."""
     sources = instruction.operands[1:4]

@@ -53,6 +53,8 @@ def built(name: str, source: Source) -> tuple[Program, dict[str, Any]]:
                 program = patching.banks(program, wanted, int(found["count"]), bool(found["reuse"]))
         elif found := _STALLS.fullmatch(name):
             program = patching.stalled(program, source.wanted[0], int(found["cycles"]))
+        elif name.endswith(".unkept"):
+            program = patching.unkept(program, source.wanted[0])
         return program, {"registers": program.registers, **_checked(program, source)}
     except CheckError as error:
         raise CheckError(f"{name}: {error}") from None

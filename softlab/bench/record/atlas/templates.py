@@ -7,6 +7,7 @@ Both repeat a step of inline PTX as straight code. What the compiler made of it 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 #: Steps of a chain: before the first clock, between the first two, between the last two.
 CHAIN_STEPS = (8, 32, 160)
@@ -22,6 +23,26 @@ __device__ __forceinline__ u32 smem_address(const void* p) { return (u32)__cvta_
 """
 _CLOCK = 'asm volatile("mov.u32 %0, %%clock;" : "=r"({}) :: "memory");\n'
 _SIGNATURE = "(u32* out, const char* in, char* memory, u32 rounds, u32 mode, u32 p0, u32 p1)"
+
+
+class Step(Protocol):
+    """A step of a chain or a stream, and the C++ around it."""
+
+    @property
+    def attributes(self) -> str:
+        """Attributes of the kernel."""
+
+    def text(self, variable: str, number: int) -> str:
+        """The asm statement of one step."""
+
+    def declared(self, variables: list[str]) -> str:
+        """The operands and the first values."""
+
+    def sunk(self, variables: list[str]) -> str:
+        """Stores that keep the steps alive."""
+
+    def kept(self, variables: list[str]) -> str:
+        """Wait for the last results before the clock is read."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +78,8 @@ class PtxStep:
         inputs += f', "{self.address[0]}"{self.address[1:]}' if self.address else ""
         return f'asm volatile("{{ {ptx} }}" : "+{self.kind}"({variable}) : {inputs}{clobber});\n'
 
-    def _declared(self, variables: list[str]) -> str:
+    def declared(self, variables: list[str]) -> str:
+        """The operands and the first values."""
         kind, operand = _TYPES[self.kind], _TYPES[self.operand or self.kind]
         if self.uniform:
             return "u32 a = p0, b = p1, c = mode;\n" + "".join(
@@ -71,20 +93,24 @@ class PtxStep:
             lines.append(f"{kind} {name} = {start};\n")
         return "".join(lines)
 
+    def sunk(self, variables: list[str]) -> str:
+        """Stores that keep the steps alive."""
+        kind = _TYPES[self.kind]
+        return "".join(
+            f"(({kind}*)(out + {SINK}))[threadIdx.x + {1024 * i}] = {name};\n" for i, name in enumerate(variables)
+        )
 
-def _kernel(step: PtxStep, body: str) -> str:
+    def kept(self, variables: list[str]) -> str:
+        """Wait for the last results before the clock is read."""
+        return "".join(f'asm volatile("" : "+{self.kind}"({name}));\n' for name in variables)
+
+
+def _kernel(step: Step, body: str) -> str:
     bounds = step.attributes or "__launch_bounds__(1024)"
     return f'{_HEAD}extern "C" __global__ void {bounds} k{_SIGNATURE} {{\n{body}}}\n'
 
 
-def _sunk(step: PtxStep, variables: list[str]) -> str:
-    kind = _TYPES[step.kind]
-    return "".join(
-        f"(({kind}*)(out + {SINK}))[threadIdx.x + {1024 * i}] = {name};\n" for i, name in enumerate(variables)
-    )
-
-
-def chain(step: PtxStep) -> str:
+def chain(step: Step) -> str:
     """A chain: each step needs the one before it. ``out[4 * warp]`` gets the cycles of the short and the long part.
 
     Their difference is the time of ``CHAIN_STEPS[2] - CHAIN_STEPS[1]`` steps, without the cost of the clock.
@@ -92,13 +118,13 @@ def chain(step: PtxStep) -> str:
     parts = [
         "".join(step.text("x", n) for n in range(count)) + _CLOCK.format(f"t{k}") for k, count in enumerate(CHAIN_STEPS)
     ]
-    body = step._declared(["x"]) + "u32 t0 = 0, t1 = 0, t2 = 0;\n#pragma unroll 1\nfor (u32 k = 0; k < rounds; ++k) {\n"
+    body = step.declared(["x"]) + "u32 t0 = 0, t1 = 0, t2 = 0;\n#pragma unroll 1\nfor (u32 k = 0; k < rounds; ++k) {\n"
     body += "".join(parts) + "}\nif ((threadIdx.x & 31) == 0) { u32* o = out + (threadIdx.x >> 5) * 4;\n"
-    body += "o[0] = t1 - t0; o[1] = t2 - t1; }\n" + _sunk(step, ["x"])
+    body += "o[0] = t1 - t0; o[1] = t2 - t1; }\n" + step.sunk(["x"])
     return _kernel(step, body)
 
 
-def stream(step: PtxStep, streams: int = STREAMS, second: PtxStep | None = None, every: int = 2) -> str:
+def stream(step: Step, streams: int = STREAMS, second: Step | None = None, every: int = 2) -> str:
     """Independent streams of steps, one of ``every`` of them of the second step.
 
     ``mode`` 0 runs the short body ``rounds`` times, ``mode`` 1 the long one.
@@ -111,17 +137,12 @@ def stream(step: PtxStep, streams: int = STREAMS, second: PtxStep | None = None,
         turns = (*[step] * (every - 1), second or step)
         steps = "".join(turns[n % every].text(names[n % streams], n) for n in range(count))
         loops.append(f"#pragma unroll 1\nfor (u32 k = 0; k < rounds; ++k) {{\n{steps}}}\n")
-    body = step._declared(names) + "u32 begin, end, sm;\n__syncthreads();\n" + _CLOCK.format("begin")
+    body = step.declared(names) + "u32 begin, end, sm;\n__syncthreads();\n" + _CLOCK.format("begin")
     body += f"if (mode) {{\n{loops[1]}}} else {{\n{loops[0]}}}\n"
-    body += _kept(step, names) + _CLOCK.format("end")
+    body += step.kept(names) + _CLOCK.format("end")
     body += 'asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));\n'
     body += "if ((threadIdx.x & 31) == 0) {\n"
     body += (
         "u32* o = out + ((blockIdx.x * blockDim.x + threadIdx.x) >> 5) * 4; o[0] = sm; o[1] = begin; o[2] = end; }\n"
     )
-    return _kernel(step, body + _sunk(step, names))
-
-
-def _kept(step: PtxStep, names: list[str]) -> str:
-    """Wait for the streams' last results before the clock is read."""
-    return "".join(f'asm volatile("" : "+{step.kind}"({name}));\n' for name in names)
+    return _kernel(step, body + step.sunk(names))
