@@ -24,7 +24,7 @@ _OFFSET = (1 << RANK_SHIFT) - 1
 WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _SPACE_OF = {
     "LDG": Space.GLOBAL, "STG": Space.GLOBAL, "ATOMG": Space.GLOBAL, "RED": Space.GLOBAL, "REDG": Space.GLOBAL,
-    "LDS": Space.SHARED, "STS": Space.SHARED, "ATOMS": Space.SHARED,
+    "LDS": Space.SHARED, "STS": Space.SHARED, "ATOMS": Space.SHARED, "LDSM": Space.SHARED, "STSM": Space.SHARED,
     "LDL": Space.LOCAL, "STL": Space.LOCAL,
 }  # fmt: skip
 
@@ -64,6 +64,8 @@ class Access:
         self.space = _SPACE_OF.get(form.instruction.opcode)
         #: Whether the address says which block of the cluster is meant, although the space is known.
         self.names_block = False
+        #: Whether it loads the rows of matrices, of which 8 lanes give those of one.
+        self.of_matrices = False
 
     def active(self, r: list) -> np.ndarray | None:
         """(k, 32) bool: the lanes that execute it; None if none does."""
@@ -120,7 +122,7 @@ class Access:
             for word in range(self.width // 4):
                 machine.log.request(machine.offset, space, self.kind, 4, logged + 4 * WARP * word, active)
         else:
-            machine.log.request(machine.offset, space, self.kind, self.width, logged, active)
+            machine.log.request(machine.offset, space, self.kind, self.width, logged, active, self.of_matrices)
         return part
 
     def block_memory(self, space: Space) -> BlockMemory:

@@ -44,7 +44,7 @@ class Log:
         self._first = 0  # the first entry of the current run
         self._guards: list[tuple[int, int, np.ndarray]] = []
         self._barriers: list[tuple[np.ndarray, np.ndarray]] = []
-        self._requests: dict[tuple[int, int, int], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
+        self._requests: dict[tuple[int, int, int, bool], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
         self._kept = 0
         #: Requests are not kept: a look ahead.
         self.silent = False
@@ -69,12 +69,20 @@ class Log:
             self._barriers.append((warps, operands))
 
     def request(
-        self, offset: int, space: Space, kind: Kind, width: int, address: np.ndarray, active: np.ndarray
+        self,
+        offset: int,
+        space: Space,
+        kind: Kind,
+        width: int,
+        address: np.ndarray,
+        active: np.ndarray,
+        of_matrices: bool = False,
     ) -> None:
-        """One memory instruction of the current run. address: (k, 32) int64; active: (k, 32) bool."""
+        """One memory instruction of the current run. address: (k, 32) int64; active: (k, 32) bool. of_matrices: 8 lanes
+        are served at a time, paired or not."""
         if self.silent:
             return
-        key = (int(space), int(kind), width)
+        key = (int(space), int(kind), width, of_matrices)
         self._requests.setdefault(key, []).append((self._first, offset, address, active))
         self._kept += address.size
         if self._kept > _MOST_ADDRESSES:
@@ -90,7 +98,7 @@ class Log:
 
     def _count(self) -> None:
         """Wavefronts and sectors of the addresses that are kept."""
-        for (space, kind, width), requests in self._requests.items():
+        for (space, kind, width, of_matrices), requests in self._requests.items():
             address = np.concatenate([a for _, _, a, _ in requests])
             active = np.concatenate([m for _, _, _, m in requests])
             entry = np.concatenate([first + np.arange(len(a)) for first, _, a, _ in requests])
@@ -105,7 +113,7 @@ class Log:
                 wavefronts = several[which]
             else:
                 several, near = _different(np.where(pattern >= 0, pattern // unit, -1))
-                wavefronts = _wavefronts(pattern, space, width, kind)[which]
+                wavefronts = _wavefronts(pattern, space, width, kind, of_matrices)[which]
             count = several[which]
             ends = np.cumsum(count)
             first = (np.cumsum(several) - several)[which]
@@ -207,13 +215,14 @@ def _patterns(relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return relative[first], which
 
 
-def _wavefronts(pattern: np.ndarray, space: int, width: int, kind: int) -> np.ndarray:
+def _wavefronts(pattern: np.ndarray, space: int, width: int, kind: int, of_matrices: bool) -> np.ndarray:
     """Passes of each access. pattern: (n, 32) bytes from a multiple of 128 on, -1 for lanes without one."""
     if space == Space.CONSTANT:
         return _different(np.where(pattern >= 0, pattern // 4, -1))[0]
     if kind == Kind.ATOMIC:
         return _most(np.where(pattern >= 0, pattern // 4 % _BANKS, -1))
-    store = kind == Kind.STORE
+    # The lanes of a store are not paired either.
+    store = kind == Kind.STORE or of_matrices
     return wavefronts_and_conflicts(np.where(pattern >= 0, pattern % _NEAR, 0), pattern >= 0, width, store)[0]
 
 

@@ -11,8 +11,8 @@ from softlab.timing.journal import SmTimeline
 #: What a launch can be bound by. "launch": starting the kernel and its blocks takes most of the time. "latency": no
 #: unit is busy, the warps wait for results. "barrier": they wait for each other. The rest is the unit in use most.
 BOUNDS = (
-    "dram", "l2", "l1", "shared", "issue", "fma", "alu", "fp64", "sfu", "uniform", "atomics", "latency", "barrier",
-    "launch",
+    "dram", "l2", "l1", "shared", "issue", "fma", "alu", "fp64", "sfu", "uniform", "tensor", "atomics", "latency",
+    "barrier", "launch",
 )  # fmt: skip
 _LINES = 6
 _STALLS = 6

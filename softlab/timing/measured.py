@@ -27,6 +27,10 @@ _KEYS = {
     "l2_sm_bytes": "bandwidth.L2.read.sms.1",
     "launch_microseconds": "launch.empty",
 }
+#: Opcodes of instructions on matrices. An atlas that has no row of them takes those of a GPU with the same core.
+_MATRICES = ("HMMA", "IMMA", "DMMA", "MOVM", "LDSM")
+#: Matrices that an instruction loads, one wavefront each.
+_LOADED = {"2": 2, "4": 4}
 #: A time on a pipe this close to a whole number of cycles is that number: the recorder counts a loop's end, too.
 _WHOLE = 0.06
 #: Cycles of the loop of ``cost.loop`` by the stall counts of its other instructions: VIADD 2, IMAD 3, ISETP 13.
@@ -47,8 +51,12 @@ _SCHEDULERS, _MERGED = 4, 2.5
 _PLACED, _RANDOM = (128, 512, 1024, 2048, 4096, 16384, 65536), (131072, 262144, 4194304)
 
 
-def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
-    """The same figures with an atlas in place of what it has measured."""
+def with_atlas(given: Parameters, atlas: Atlas, core: Atlas | None = None) -> Parameters:
+    """The same figures with an atlas in place of what it has measured.
+
+    Arguments:
+        core: the atlas of a GPU with the same core, for instructions on matrices that ``atlas`` has no rows of.
+    """
     known: dict[str, Any] = {name: atlas[key] for name, key in _KEYS.items() if key in atlas}
     known |= _memory(atlas) | _control(atlas) | _atomics(atlas) | _fences(atlas)
     known |= whole.of_launches(atlas) | whole.of_lines(atlas) | whole.of_branches(atlas)
@@ -56,6 +64,10 @@ def with_atlas(given: Parameters, atlas: Atlas) -> Parameters:
     latency = dict(given.latency) | _classes(atlas, "latency.")
     if reducing := atlas.get("latency.BAR.RED.POPC.blocks.1.warps.1", 0.0):
         latency["B2R"] = reducing - _REDUCING_WITHOUT
+    for one in (core, atlas) if core is not None else (atlas,):
+        of_matrices = _matrices(one)
+        interval |= of_matrices[0]
+        latency |= of_matrices[1]
     latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
     provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
     return replace(given, interval=interval, latency=latency, provisional=provisional, **known)
@@ -82,6 +94,22 @@ def _intervals(atlas: Atlas) -> dict[str, float]:
         name = name.partition(".warps.")[0]
         found[name] = min(row.value, found.get(name, row.value))
     return found
+
+
+def _matrices(atlas: Atlas) -> tuple[dict[str, float], dict[str, float]]:
+    """Class -> cycles on the pipe, and until the result is there, of instructions on matrices.
+
+    Types of bytes are alike. A load's result comes after its last wavefront, which is counted by itself.
+    """
+    interval = {name: _whole(value) for name, value in _intervals(atlas).items() if name.startswith(_MATRICES)}
+    interval |= {name.removesuffix(".S8.S8"): value for name, value in interval.items() if name.endswith(".S8.S8")}
+    latency: dict[str, float] = {}
+    for key, row in atlas.rows.items():
+        name = key.removeprefix("latency.")
+        if name == key or not name.startswith(_MATRICES) or "operand" in name or "conflict" in name:
+            continue
+        latency[name] = row.value - (_LOADED.get(name.rpartition(".")[2], 1) - 1) * name.startswith("LDSM")
+    return interval, latency
 
 
 def _curve(atlas: Atlas, key: str) -> tuple[np.ndarray, np.ndarray] | None:

@@ -40,6 +40,7 @@ _BUSY = 0.6
 _DIFFERENT = 0.2
 _UNITS = {
     "fma": Pipe.FMA, "alu": Pipe.ALU, "fp64": Pipe.FP64, "sfu": Pipe.XU, "uniform": Pipe.UNIFORM,
+    "tensor": Pipe.TENSOR,
 }  # fmt: skip
 
 

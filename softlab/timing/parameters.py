@@ -248,6 +248,10 @@ _SOURCES = {
 _DRAM = {"H200": 4.1e12 / 1.98e9, "H100": 4.1e12 / 1.98e9 * 2949 / 4171}
 
 
+#: The GPU whose rows about instructions on matrices count for those that have none.
+_MATRICES_OF = "H100"
+
+
 @lru_cache(maxsize=8)
 def parameters(device: Device) -> Parameters:
     """The figures of a GPU: its atlas, and provisional ones where the atlas has none.
@@ -274,10 +278,10 @@ def parameters(device: Device) -> Parameters:
         return found
     from softlab.timing.measured import with_atlas
 
-    return with_atlas(found, atlas)
+    return with_atlas(found, atlas, _atlas(_MATRICES_OF))
 
 
-def _atlas(device: Device) -> Any:
+def _atlas(device: Device | str) -> Any:
     try:
         from softlab.hardware.atlas import load
     except ImportError:

@@ -32,6 +32,7 @@ class Pipe(IntEnum):
     LG = 8
     CONSTANT = 9
     BRANCH = 10
+    TENSOR = 11
 
 
 class Action(IntEnum):
@@ -82,9 +83,10 @@ _PIPES: dict[str, Pipe] = {
         Pipe.UNIFORM,
     ),
     **dict.fromkeys(_names("VOTE"), Pipe.ALU),
+    **dict.fromkeys(_names("HMMA IMMA DMMA"), Pipe.TENSOR),
     **dict.fromkeys(
         _names(
-            "LDS STS ATOMS LDSM STSM SHFL S2R S2UR REDUX CREDUX MATCH SYNCS ARRIVES BAR B2R STAS REDAS QSPC "
+            "LDS STS ATOMS LDSM STSM SHFL MOVM S2R S2UR REDUX CREDUX MATCH SYNCS ARRIVES BAR B2R STAS REDAS QSPC "
             "GETLMEMBASE UBLKCP UBLKPF UBLKRED UCGABAR_ARV UCGABAR_WAIT LDGDEPBAR UTMACMDFLUSH ELECT FENCE"
         ),
         Pipe.MIO,
@@ -128,7 +130,6 @@ _LIKE = {
     "ATOM": "ATOMG",
     "ATOMS": "ATOMS.ADD",
     "ATOMG": "ATOMG.ADD",
-    "LDSM": "LDS.128",
 }
 _DEFAULTS = {
     Pipe.NONE: 1.0, Pipe.FMA: 1.0, Pipe.FMA_HEAVY: 2.0, Pipe.ALU: 2.0, Pipe.FP64: 2.0, Pipe.XU: 8.0,
@@ -180,8 +181,10 @@ def _line(one: MachineInstruction, file: str) -> int:
 def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameters) -> Row:
     one = code[index]
     pipe, control = _PIPES.get(one.opcode), one.control
-    if pipe is None or control is None:
+    measured = pipe != Pipe.TENSOR or any(name in parameters.interval for name in _classes(one))
+    if pipe is None or control is None or not measured:
         why = "no pipe is known for it" if pipe is None else "its control code is not known"
+        why = why if measured else "the atlas has no row of it"
         line = one.frames[-1][1] if one.frames else 0
         raise UnknownInstruction(f"the timing model does not know {one.text!r} (line {line}): {why}")
     even, odd, even_reuse, odd_reuse = (_port(n, parameters.bank_reads) for n in _banks(code, index, pipe))

@@ -122,8 +122,15 @@ def _splits(columns: Columns, branches: np.ndarray) -> list[frozenset[int]]:
 def access_width(one: MachineInstruction) -> int:
     """Bytes per lane that an instruction accesses."""
     if one.width:
-        return one.width
+        return one.width * matrices_of(one)
     return 8 if "64" in one.modifiers else 16 if "128" in one.modifiers else 4
+
+
+def matrices_of(one: MachineInstruction) -> int:
+    """How many matrices of 8 rows of 16 bytes an instruction moves, 4 bytes per lane and matrix; else 1."""
+    if one.opcode not in ("LDSM", "STSM"):
+        return 1
+    return next((int(m) for m in one.modifiers if m in ("2", "4")), 1)
 
 
 def _code(one: MachineInstruction) -> int:

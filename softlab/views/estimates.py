@@ -22,6 +22,7 @@ BOUND_WORDS = {
     "fp64": "the units for double precision",
     "sfu": "the unit for special functions and conversions",
     "uniform": "the uniform datapath",
+    "tensor": "the tensor cores",
     "atomics": "atomics on the same addresses",
     "latency": "latency: no unit is busy, the warps wait for results",
     "barrier": "barriers: the warps wait for each other",

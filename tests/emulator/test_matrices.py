@@ -11,7 +11,7 @@ import pytest
 
 import softlab
 from softlab.cuda.compile import kernel_folder
-from softlab.emulator.opcodes.matrix_unit import _registers_of
+from softlab.emulator.opcodes.matrix_unit import registers_of
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 from softlab.instruments.matrix_rows import accessors_of_rows
@@ -194,7 +194,7 @@ def test_rows_race_with_the_lanes_that_get_their_elements(compiled: str) -> None
 def test_the_lanes_that_get_a_word_are_those_of_the_emulator(trans: bool, count: int) -> None:
     """A matrix whose elements are their own numbers tells who gets what."""
     matrix = np.arange(64, dtype=np.uint16).reshape(1, 8, 8)
-    words = _registers_of(matrix, trans).view(np.uint16).reshape(32, 2)
+    words = registers_of(matrix, trans).view(np.uint16).reshape(32, 2)
     site = Site(0, Instruction("ldmatrix", ("trans",) if trans else (), ()), "shared", np.dtype(np.uint32), 4)
     rows = np.arange(8 * count).reshape(8, count)
     _, word, thread = accessors_of_rows(site, np.zeros(8, np.int64), rows, np.arange(32, 40))

@@ -33,7 +33,7 @@ SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_c
 SETS |= {"fifth": fifth_cases, "sixth": sixth_cases, "seventh": seventh_cases}
 SETS |= {"eighth": eighth_cases, "ninth": ninth_cases, "tenth": tenth_cases, "eleventh": eleventh_cases}
 SETS |= {"twelfth": twelfth_cases, "thirteenth": thirteenth_cases}
-#: Set -> kernels that the model of that time refused.
+#: Set -> kernels that the model of that time refused. All of them have estimates since (docs/estimates.md).
 NOT_PREDICTED = {"eighth": {"fft_256"}, "eleventh": {"pollard_rho"}, "twelfth": {"mma_half", "mma_bytes"}}
 NOT_PREDICTED |= {"thirteenth": {"tf32_product", "hmm_forward", "attend_mma", "double_product"}}
 

@@ -42,7 +42,7 @@ class Matrices:
         rows = self._memories[site.space].load(givers, site, _cut(lanes, givers, address))
         words = self.gather(givers, rows)[..., : 8 * count, :]
         matrices = np.ascontiguousarray(words).view(np.uint16).reshape(*words.shape[:-2], count, 8, 8)
-        return self.scatter(lanes, np.swapaxes(_registers_of(matrices, trans), -1, -2))
+        return self.scatter(lanes, np.swapaxes(registers_of(matrices, trans), -1, -2))
 
     def store(self, trans: bool, lanes: Lanes, site: Site, address: Value, *values: Value) -> None:
         """``stmatrix``: a register per matrix -> the rows of 16 bytes at the addresses of 8 lanes per matrix."""
@@ -51,7 +51,7 @@ class Matrices:
         givers = lanes.split(_gives_address(lanes, count))[0]
         assert givers is not None, "whole warps have lanes that give addresses"
         registers = np.swapaxes(self.gather(lanes, values), -1, -2)
-        rows = _rows_of(np.ascontiguousarray(registers), trans)
+        rows = rows_of(np.ascontiguousarray(registers), trans)
         words = np.zeros((*rows.shape[:-2], WARP, 4), np.uint32)
         words[..., : 8 * count, :] = rows
         pieces = (givers.collect(np.ascontiguousarray(words[..., word])) for word in range(4))
@@ -62,7 +62,7 @@ class Matrices:
         self.check_whole(lanes, site.instruction)
         words = self.gather(lanes, (value,))[..., 0]
         matrix = np.ascontiguousarray(words).view(np.uint16).reshape(*words.shape[:-1], 1, 8, 8)
-        return self.scatter(lanes, np.swapaxes(_registers_of(matrix, True), -1, -2))
+        return self.scatter(lanes, np.swapaxes(registers_of(matrix, True), -1, -2))
 
     def memory(self, space: str) -> Memory:
         """A state space."""
@@ -120,7 +120,7 @@ def _cut(lanes: Lanes, part: Lanes, value: Value) -> Value:
     return value if part is lanes else part.take(lanes.put(value, value, True))
 
 
-def _registers_of(matrices: np.ndarray, trans: bool) -> np.ndarray:
+def registers_of(matrices: np.ndarray, trans: bool) -> np.ndarray:
     """(..., count, 8, 8) u16 -> (..., count, 32) u32: lane l has elements 2 (l % 4) and the next one of row l / 4."""
     if trans:
         matrices = np.swapaxes(matrices, -1, -2)
@@ -128,7 +128,7 @@ def _registers_of(matrices: np.ndarray, trans: bool) -> np.ndarray:
     return flat.view(np.uint32)
 
 
-def _rows_of(registers: np.ndarray, trans: bool) -> np.ndarray:
+def rows_of(registers: np.ndarray, trans: bool) -> np.ndarray:
     """(..., count, 32) u32 -> (..., 8 * count, 4) u32: the rows of the matrices, 16 bytes each."""
     matrices = registers.view(np.uint16).reshape(*registers.shape[:-1], 8, 8)
     if trans:

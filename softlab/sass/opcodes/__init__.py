@@ -10,6 +10,7 @@ from softlab.sass.opcodes import (  # noqa: F401 - importing registers
     floats,
     halves,
     integer,
+    matrices,
     mbarriers,
     memory,
     moves,

@@ -165,11 +165,10 @@ def _eight_bits(form: Form) -> Action:
     destination = form.destination(0)
     if not form.has("SATFINITE"):
         both = form.bits(1)
-        if form.operands[1].suffixes:
-            raise NotImplementedError("floats of 8 bits from the upper half")
+        first = 2 if "H1" in form.operands[1].suffixes else 0
 
         def widen(r: list) -> None:
-            low, high = (((both(r) >> U32(8 * k)) & U32(0xFF)).astype(np.uint16) for k in (0, 1))
+            low, high = (((both(r) >> U32(8 * k)) & U32(0xFF)).astype(np.uint16) for k in (first, first + 1))
             low, high = (np.asarray(widen_fp8(part, name)).astype(U32) for part in (low, high))
             r[destination] = (low | high << U32(16))[()]
 

@@ -172,7 +172,7 @@ def _without(table: int, weight: int) -> int:
 def _predicate_logic(form: Form) -> Action:
     form.only("LUT")
     yes, no = form.destination(0), form.destination(1)
-    a, b, c = (form.predicate(k) for k in (2, 3, 4))
+    a, b, c = (_truth(form, k) for k in (2, 3, 4))
     tables = [form.constant(5), form.constant(6)]
     if None in tables:
         raise NotImplementedError("a table in a register")
@@ -183,6 +183,14 @@ def _predicate_logic(form: Form) -> Action:
         r[yes], r[no] = first(x, y, z), second(x, y, z)
 
     return step
+
+
+def _truth(form: Form, number: int) -> Reader:
+    """A predicate, or whether a register is negative."""
+    if "SIGN" not in form.operands[number].suffixes:
+        return form.predicate(number)
+    read = form.bits(number)
+    return lambda r: read(r) >= U32(1 << 31)
 
 
 @pure("PRMT", "UPRMT")

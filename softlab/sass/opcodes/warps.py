@@ -12,7 +12,7 @@ from softlab.sass.registry import Action, effect
 _LANE = np.arange(WARP)
 
 
-def _masks(form: Form, machine: Machine):
+def executing(form: Form, machine: Machine):
     """A function that gives the lanes (k,) that execute it."""
     guard = form.guard
 
@@ -22,7 +22,7 @@ def _masks(form: Form, machine: Machine):
     return masks
 
 
-def _write(form: Form, machine: Machine, destination: int):
+def writer(form: Form, machine: Machine, destination: int):
     """A function that writes a value of (k, 32) or (k, 1) where the guard holds."""
     guard = form.guard
     if guard is not None and destination != SINK:
@@ -52,8 +52,8 @@ def _shuffle(form: Form, machine: Machine) -> Action:
     inside = form.destination(0)
     destination = form.destination(1)
     a, b, c = form.u32(2), form.u32(3), form.u32(4)
-    masks = _masks(form, machine)
-    write, write_inside = _write(form, machine, destination), _write(form, machine, inside)
+    masks = executing(form, machine)
+    write, write_inside = writer(form, machine, destination), writer(form, machine, inside)
 
     def step(r: list) -> None:
         now = machine.now
@@ -85,8 +85,8 @@ def _vote(form: Form, machine: Machine) -> Action:
     number = 1 if operands[0].kind in ("R", "UR") else 0
     flag = form.destination(number)
     source: Reader = form.predicate(number + 1)
-    masks = _masks(form, machine)
-    write, write_flag = _write(form, machine, ballot), _write(form, machine, flag)
+    masks = executing(form, machine)
+    write, write_flag = writer(form, machine, ballot), writer(form, machine, flag)
 
     def step(r: list) -> None:
         now = machine.now
@@ -110,8 +110,8 @@ def _match(form: Form, machine: Machine) -> Action:
     number = 1 if form.operands[0].kind == "P" else 0
     destination = form.destination(number)
     read = form.u64(number + 1) if form.has("U64") else form.u32(number + 1)
-    masks = _masks(form, machine)
-    write, write_flag = _write(form, machine, destination), _write(form, machine, predicate)
+    masks = executing(form, machine)
+    write, write_flag = writer(form, machine, destination), writer(form, machine, predicate)
 
     def step(r: list) -> None:
         now = machine.now
@@ -135,7 +135,7 @@ def _reduce(form: Form, machine: Machine) -> Action:
     name = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="SUM")
     signed = form.has("S32")
     destination, a = form.destination(0), form.u32(1)
-    masks = _masks(form, machine)
+    masks = executing(form, machine)
     form.reads.add(destination)
     kind = np.int32 if signed else np.uint32
     neutral = {
@@ -161,8 +161,8 @@ def _elect(form: Form, machine: Machine) -> Action:
     """The lowest lane of the warp that executes it."""
     flag = form.destination(0)
     destination = form.destination(1) if len(form.operands) > 1 and form.operands[1].kind in ("R", "UR") else SINK
-    masks = _masks(form, machine)
-    write_flag, write = _write(form, machine, flag), _write(form, machine, destination)
+    masks = executing(form, machine)
+    write_flag, write = writer(form, machine, flag), writer(form, machine, destination)
 
     def step(r: list) -> None:
         lanes = masks(r)

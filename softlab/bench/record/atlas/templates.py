@@ -25,7 +25,7 @@ _CLOCK = 'asm volatile("mov.u32 %0, %%clock;" : "=r"({}) :: "memory");\n'
 _SIGNATURE = "(u32* out, const char* in, char* memory, u32 rounds, u32 mode, u32 p0, u32 p1)"
 
 
-class Step(Protocol):
+class MeasuredStep(Protocol):
     """A step of a chain or a stream, and the C++ around it."""
 
     @property
@@ -105,12 +105,12 @@ class PtxStep:
         return "".join(f'asm volatile("" : "+{self.kind}"({name}));\n' for name in variables)
 
 
-def _kernel(step: Step, body: str) -> str:
+def _kernel(step: MeasuredStep, body: str) -> str:
     bounds = step.attributes or "__launch_bounds__(1024)"
     return f'{_HEAD}extern "C" __global__ void {bounds} k{_SIGNATURE} {{\n{body}}}\n'
 
 
-def chain(step: Step) -> str:
+def chain(step: MeasuredStep) -> str:
     """A chain: each step needs the one before it. ``out[4 * warp]`` gets the cycles of the short and the long part.
 
     Their difference is the time of ``CHAIN_STEPS[2] - CHAIN_STEPS[1]`` steps, without the cost of the clock.
@@ -124,7 +124,7 @@ def chain(step: Step) -> str:
     return _kernel(step, body)
 
 
-def stream(step: Step, streams: int = STREAMS, second: Step | None = None, every: int = 2) -> str:
+def stream(step: MeasuredStep, streams: int = STREAMS, second: MeasuredStep | None = None, every: int = 2) -> str:
     """Independent streams of steps, one of ``every`` of them of the second step.
 
     ``mode`` 0 runs the short body ``rounds`` times, ``mode`` 1 the long one.

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from softlab.bench.record.atlas.memory_steps import SHARED_WORDS
 from softlab.bench.record.atlas.records import Job, Source
 from softlab.bench.record.atlas.templates import chain, stream
 from softlab.bench.record.atlas.tensor_steps import (
-    BESIDE,
+    AMONG,
     MATRIX_LOADS,
     MATRIX_STORES,
     MOVED,
+    OTHERS,
     PAIRS,
     PRODUCTS,
     STALLS,
     STORED_AND_LOADED,
     UNKEPT,
-    second_step,
+    WORKED_ON,
+    worked_on,
 )
 
 _WARPS = (1, 2, 4, 8, 16)
@@ -37,10 +40,13 @@ def tensor_sources() -> dict[str, Source]:
             found[f"chain.{name}.operand"] = Source(chain(entry.operand), "k", "chain", wanted, kind=kind, operand=kind)
         text = stream(entry.chain, entry.streams)
         found[f"stream.{name}"] = Source(text, "k", "stream", wanted, kind=kind, operand=kind)
-        for other in PAIRS.get(name, ()):
-            text = stream(entry.chain, entry.streams, second_step(name, other))
-            both = (entry.wanted, BESIDE[other][0])
-            found[f"stream.{name}+{other}"] = Source(text, "k", "stream", both, kind=kind, operand=kind)
+        if other := PAIRS.get(name):
+            text = stream(entry.chain, entry.streams, PRODUCTS[other].chain)
+            found[f"stream.{name}+{other}"] = Source(text, "k", "stream", (entry.wanted, PRODUCTS[other].wanted))
+        for other, count in product(AMONG.get(name, ()), WORKED_ON[kind]):
+            text, either = stream(worked_on(name, other, count), entry.streams), f"{entry.wanted}|{OTHERS[other][0]}"
+            key = f"stream.{name}.of.{count + 1}.{other}"
+            found[key] = Source(text, "k", "stream", (either,), kind=kind, operand=kind)
     for name in UNKEPT:
         for suffix in ("unkept", *(f"stall.{cycles}" for cycles in STALLS)):
             found[f"stream.{name}.{suffix}"] = found[f"stream.{name}"]
@@ -78,8 +84,11 @@ def tensor_jobs() -> Iterator[Job]:
             yield _stream(key, f"{name}.unkept", family, "scheduler", 4 * warps)
         for cycles in STALLS if name in UNKEPT else ():
             yield _stream(f"interval.{name}.stall.{cycles}", f"{name}.stall.{cycles}", family, "scheduler", 4)
-        for other in PAIRS.get(name, ()):
+        if other := PAIRS.get(name):
             yield _stream(f"interval.mixed.{name}+{other}", f"{name}+{other}", "mixed", "scheduler", 32)
+        for other, count in product(AMONG.get(name, ()), WORKED_ON[entry.chain.kind]):
+            key = f"{name}.of.{count + 1}.{other}"
+            yield _stream(f"interval.mixed.{key}", key, "mixed", "scheduler", 32)
     yield from _moves()
 
 

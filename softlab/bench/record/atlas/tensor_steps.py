@@ -18,7 +18,7 @@ _GIVEN_PARTS = 8
 
 @dataclass(frozen=True)
 class MatrixStep:
-    """One step of inline PTX on fragments; see :class:`softlab.bench.record.atlas.templates.Step`.
+    """One step of inline PTX on fragments; see :class:`softlab.bench.record.atlas.templates.MeasuredStep`.
 
     In ``ptx``, ``{x}`` stands for the ``registers`` that the next step needs, and ``{a}``, ``{b}`` and ``{c}`` for
     loaded fragments of ``operands`` registers. All registers are of the asm constraint ``kind``.
@@ -120,31 +120,34 @@ PRODUCTS: dict[str, MatrixClass] = {
 #: Products that are measured without the reuse cache, too, and of one warp with other stall counts.
 UNKEPT = ("HMMA.1688.F32", "HMMA.16816.F32", "HMMA.16816.F16", "HMMA.1688.F32.TF32", "IMMA.16832.S8.S8")
 STALLS = (2, 4, 5)
-#: Name -> pattern and step: what is measured beside products, on one register of the stream.
-BESIDE = {
-    "FFMA": (r"FFMA", "{ .reg .f32 f; mov.b32 f, %0; fma.rn.f32 f, f, f, f; mov.b32 %0, f; }"),
-    "LOP3": (r"LOP3\.LUT", "lop3.b32 %0, %0, %1, %1, 0x6a;"),
-    "IMAD": (r"IMAD", "mad.lo.u32 %0, %0, %0, %0;"),
-    "HMMA.1688.F16": (r"HMMA\.1688\.F16", ""),
-    "IMMA.16832.S8.S8": (r"IMMA\.16832\.S8\.S8", ""),
-    "DFMA": (r"DFMA", "fma.rn.f64 %0, %0, %0, %0;"),
+#: Name -> pattern and a step on the register ``{r}`` of a result.
+OTHERS = {
+    "FFMA": (r"FFMA", "{ .reg .f32 f; mov.b32 f, {r}; fma.rn.f32 f, f, f, f; mov.b32 {r}, f; }"),
+    "LOP3": (r"LOP3\.LUT", "lop3.b32 {r}, {r}, %4, %4, 0x6a;"),
+    "IMAD": (r"IMAD", "mad.lo.u32 {r}, {r}, {r}, {r};"),
+    "DFMA": (r"DFMA", "fma.rn.f64 {r}, {r}, {r}, {r};"),
 }
-#: Products -> what they are measured beside, in every other stream.
-PAIRS = {
-    "HMMA.16816.F32": ("FFMA", "LOP3", "IMAD", "IMMA.16832.S8.S8"),
-    "HMMA.16816.F16": ("HMMA.1688.F16",),
-    "IMMA.16832.S8.S8": ("FFMA",),
+#: Products -> what works on their results behind them.
+AMONG: dict[str, tuple[str, ...]] = {
+    "HMMA.1688.F32": ("FFMA",),
+    "HMMA.16816.F32": ("FFMA", "LOP3", "IMAD"),
+    "IMMA.16832.S8.S8": ("FFMA", "LOP3"),
     "DMMA.8x8x4": ("DFMA",),
 }
+#: Kind of register -> how many registers of a result others work on.
+WORKED_ON = {"r": (1, 2, 4), "d": (1, 2)}
+#: Pairs of products of the same fragments, in every other stream.
+PAIRS = {"HMMA.16816.F32": "IMMA.16832.S8.S8", "HMMA.16816.F16": "HMMA.1688.F16"}
 
 
-def second_step(name: str, other: str) -> MatrixStep:
-    """The step that stands in every other stream of a pair."""
-    first = PRODUCTS[name].chain
-    ptx = BESIDE[other][1]
-    if ptx:
-        return replace(first, ptx=ptx)
-    return PRODUCTS[other].chain
+def worked_on(name: str, other: str, count: int) -> MatrixStep:
+    """A product, and behind it an instruction for each of the first registers of its result.
+
+    The next product needs them, so that the compiler cannot put all products together.
+    """
+    chain = PRODUCTS[name].chain
+    behind = "".join(" " + OTHERS[other][1].replace("{r}", f"%{k}") for k in range(count))
+    return replace(chain, ptx=chain.ptx + behind)
 
 
 #: A word holds the address of the row that its lane gives next: of the 8 rows of the first matrix, p0 bytes apart,
