@@ -110,6 +110,7 @@ def read(
     files: Sequence[Path] = (),
     faults: Collection[tuple[str, int]] = (),
     given: Collection[str] = (),
+    programs: dict[tuple[object, ...], _Program] | None = None,
 ) -> DeviceCode:
     """The device part of a CUDA C++ source.
 
@@ -126,15 +127,19 @@ def read(
         faults: names of files ("" for the source) and lines that the compiler refuses. What stands there goes, if it is
             a type, a constant or a member that has nothing for the device and no place in the memory of an object.
         given: macros that the compiler's options define. Each further file has these, and of the other macros its own.
+        programs: those that were read before, from which the same sources are taken while their files stay as they are;
+            this one is added.
     """
-    program = _Program.of(text, path, known, folders, files, given)
+    known_programs = {} if programs is None else programs
+    key = (text, path, tuple(folders), tuple(files), frozenset(given))
+    if key not in known_programs:
+        known_programs[key] = _Program.of(text, path, known, folders, files, given)
+    program = known_programs[key].copy()
     for name, file in program.files.items():
         drop(file, {line - 1 for where, line in faults if where == name})
-    host = _host_code(program.files.values())
-    launches = tuple(launch for code in host for launch in launches_of(code, host))
-    kernels = tuple(program.kernels())
-    _choose(program, needed if alone else " ".join([needed, *(one.kernel for one in launches)]), alone, kernels)
-    return _device_code(program, text, alone, kernels, launches)
+    words = needed if alone else " ".join([needed, *(one.kernel for one in program.launches)])
+    _choose(program, words, alone)
+    return _device_code(program, text, alone)
 
 
 @dataclass(frozen=True)
@@ -143,12 +148,16 @@ class _Program:
 
     ``own``: the source and its headers. ``further``: names of further files, each with the macros of the files before
     that are none there; see :meth:`softlab.cuda.macro_scopes.Scope.hidden`. ``missing``: includes that nobody has.
+    ``kernels``, ``launches`` and ``mentions``: as :class:`DeviceCode` has them.
     """
 
     files: dict[str, File]
     own: tuple[File, ...]
     further: Mapping[str, Mapping[str, str]]
     missing: tuple[str, ...]
+    kernels: tuple[KernelDeclaration, ...]
+    launches: tuple[LaunchSuggestion, ...]
+    mentions: tuple[str, ...]
 
     @classmethod
     def of(
@@ -169,16 +178,27 @@ class _Program:
         _without_makers(all_files.values())
         without_host_members(all_files.values())
         keep_declared(all_files.values())
-        return cls(all_files, own, further, tuple(missing))
+        kernels, host = tuple(_kernels(own)), _host_code(all_files.values())
+        launches = tuple(launch for code in host for launch in launches_of(code, host))
+        own_host = host if len(own) == len(all_files) else _host_code(own)
+        mentions = tuple(_mentions(own, kernels, own_host))
+        return cls(all_files, own, further, tuple(missing), kernels, launches, mentions)
 
-    def kernels(self) -> Iterator[KernelDeclaration]:
-        """Those of the source and its headers, also those that macros make."""
-        macros = macros_with_parameters([file.text.decode(errors="replace") for file in self.own])
-        for file in self.own:
-            yield from _made_by_macros(file, macros)
-            for kernel in kernels_of(nodes_of(file), file.kernel_word, partial(macro_scope, file)):
-                spaces = [_expanded(part, file.macros) for part in kernel.name.split("::")[:-1]]
-                yield replace(kernel, name="::".join([*spaces, kernel.name.split("::")[-1]])) if spaces else kernel
+    def copy(self) -> _Program:
+        """The same program, of which other items may be chosen."""
+        files = {name: file.copy() for name, file in self.files.items()}
+        names = {id(file): name for name, file in self.files.items()}
+        return replace(self, files=files, own=tuple(files[names[id(file)]] for file in self.own))
+
+
+def _kernels(files: Collection[File]) -> Iterator[KernelDeclaration]:
+    """Those of the source and its headers, also those that macros make."""
+    macros = macros_with_parameters([file.text.decode(errors="replace") for file in files])
+    for file in files:
+        yield from _made_by_macros(file, macros)
+        for kernel in kernels_of(nodes_of(file), file.kernel_word, partial(macro_scope, file)):
+            spaces = [_expanded(part, file.macros) for part in kernel.name.split("::")[:-1]]
+            yield replace(kernel, name="::".join([*spaces, kernel.name.split("::")[-1]])) if spaces else kernel
 
 
 def _made_by_macros(file: File, macros: Mapping[str, Macro]) -> Iterator[KernelDeclaration]:
@@ -196,13 +216,7 @@ def _expanded(name: str, macros: Macros) -> str:
     return body.decode().strip() if not parameters and re.fullmatch(rb"\s*\w+\s*", body) else name
 
 
-def _device_code(
-    program: _Program,
-    text: str,
-    alone: bool,
-    kernels: tuple[KernelDeclaration, ...],
-    launches: tuple[LaunchSuggestion, ...],
-) -> DeviceCode:
+def _device_code(program: _Program, text: str, alone: bool) -> DeviceCode:
     """What stays of a program whose items are chosen. ``text``: the source as it was."""
     files = program.files.values()
     spaces = _namespaces(files)
@@ -211,14 +225,14 @@ def _device_code(
     return DeviceCode(
         source + "".join(_included(name, hidden) for name, hidden in program.further.items()),
         {name: _device_text(file, alone, spaces) for name, file in program.files.items() if name},
-        kernels,
-        launches,
+        program.kernels,
+        program.launches,
         program.missing,
         sum(bool(a.strip()) and not b.strip() for a, b in zip(before, after, strict=True)),
         _remarks(files),
         *undefined(files),
         tuple(_function_objects(program.own)),
-        tuple(_mentions(program.own, kernels)),
+        program.mentions,
         frozenset(name.decode(errors="replace") for file in program.own for name in file.host_names),
     )
 
@@ -231,14 +245,14 @@ def _included(name: str, hidden: Mapping[str, str]) -> str:
     return f'{without}\n#include "{name}"{without}{again}'
 
 
-def _choose(program: _Program, needed: str, alone: bool, kernels: Collection[KernelDeclaration]) -> None:
+def _choose(program: _Program, needed: str, alone: bool) -> None:
     """Mark the items that stay: what the kernels need and ``needed`` names, directly or not.
 
     ``alone``: the kernels stay only where they are needed.
     """
     items = [item for file in program.files.values() for item in file.items]
     if alone:
-        _without_kernels(items, kernels)
+        _without_kernels(items, program.kernels)
     directives = (using.text or b"" for file in program.files.values() for using in file.usings)
     opened = {b"std", *(word for directive in directives for word in WORD.findall(directive))}
     _keep_needed(items, set(WORD.findall(needed.encode())), opened)
@@ -296,10 +310,12 @@ def _host_code(files: Iterable[File]) -> tuple[HostCode, ...]:
     return HostCode.of([text.encode() for text in written_out(texts, macros)])
 
 
-def _mentions(files: Iterable[File], kernels: Collection[KernelDeclaration]) -> Iterator[str]:
+def _mentions(
+    files: Iterable[File], kernels: Collection[KernelDeclaration], host: Sequence[HostCode]
+) -> Iterator[str]:
     """The templates among the kernels wherever a file names one with arguments, each text once: first those whose
-    arguments are known, with their values."""
-    yield from instances_of(kernels, _host_code(files))
+    arguments are known, with their values. ``host``: the host's code of these files."""
+    yield from instances_of(kernels, host)
     names = {kernel.name.split("::")[-1].encode() for kernel in kernels if kernel.template and "<" not in kernel.name}
     if not names:
         return
@@ -313,13 +329,15 @@ def _function_objects(files: Iterable[File]) -> Iterator[str]:
         spaces = file.standing_for("__device__")
         for node in nodes_of(file):
             inner = declared_in(node)
+            if inner.type not in CLASSES:
+                continue
             name = text_of(inner.child_by_field_name("name"))
             parameters = listed(node.child_by_field_name("parameters"))
             text = text_of(node)
             plain = name.isidentifier() and len(parameters) < 2 and all("=" not in one for one in parameters)
             of_types = not parameters or re.match(r"typename|class", parameters[0]) is not None
             called = re.search(r"\boperator\s*\(\s*\)", text) is not None and spaces.search(text) is not None
-            if inner.type in CLASSES and plain and of_types and called:
+            if plain and of_types and called:
                 yield "::".join([*scope_of(inner), name]) + ("<float>" if parameters else "")
 
 
@@ -478,7 +496,8 @@ def _keep_needed(items: list[Item], words: set[bytes], opened: Iterable[bytes]) 
 def _without_host_usings(items: Iterable[Item], host_names: set[bytes]) -> None:
     """Drop ``using`` of a name that is the host's alone."""
     usings = [item for item in items if item.node is not None and item.node.type == "using_declaration"]
-    device = {name for item in items if item not in usings for name in item.names}
+    those = {id(item) for item in usings}
+    device = {name for item in items if id(item) not in those for name in item.names}
     for item in usings:
         item.kept &= not item.names <= host_names - device
 

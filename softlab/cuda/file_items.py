@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from softlab.cuda.macro_calls import Macros
-from softlab.cuda.macros import standing_for
+from softlab.cuda.macros import reachable, standing_for
 from softlab.cuda.source_files import Places
 from softlab.cuda.syntax import head_of, scope_of
 
@@ -134,15 +135,29 @@ class File:
     once: frozenset[str] = frozenset()
     _patterns: dict[str, re.Pattern[str]] = field(default_factory=dict)
 
+    def copy(self) -> File:
+        """The same file, of which other items may be chosen and dropped."""
+        lists = ("blank", "remarks", "stops", "virtual_at", "as_namespaces")
+        again = copy(self)
+        again.items = [copy(item) for item in self.items]
+        for name in lists:
+            setattr(again, name, [*getattr(self, name)])
+        return again
+
     @cached_property
     def real_path(self) -> Path | None:
         """Its path without links."""
         return self.path.resolve() if self.path is not None else None
 
+    @cached_property
+    def named_macros(self) -> Macros:
+        """Those of ``macros`` that the text names, directly or not; for when these are known."""
+        return reachable(self.text, self.macros)
+
     def standing_for(self, words: str) -> re.Pattern[str]:
-        """A pattern of these words and of the macros that stand for them; for when ``macros`` are known."""
+        """A pattern of these words and of the named macros that stand for them; for when ``macros`` are known."""
         if words not in self._patterns:
-            self._patterns[words] = re.compile(standing_for(words, self.macros))
+            self._patterns[words] = re.compile(standing_for(words, self.named_macros))
         return self._patterns[words]
 
 
@@ -213,9 +228,16 @@ def outer_space(file: File, node: Node) -> bytes | None:
 def span_of(file: File, node: Node) -> tuple[int, int]:
     """Where a declaration stands, with what the grammar does not see: macros before it, branches of conditionals."""
     start = node.start_byte
-    while (before := len(file.text[:start].rstrip())) in file.attributes:
+    while (before := _end_before(file.text, start)) in file.attributes:
         start = file.attributes[before]
     return start, max([node.end_byte, *(end for at, end in file.alternatives if start <= at < node.end_byte)])
+
+
+def _end_before(text: bytes, at: int) -> int:
+    """The index after the last byte before ``at`` that is no blank."""
+    while at > 0 and text[at - 1 : at].isspace():
+        at -= 1
+    return at
 
 
 def head_in(file: File, node: Node, inner: Node) -> str:

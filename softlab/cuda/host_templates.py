@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from softlab.cuda.constant_expressions import Constants, has_size
 from softlab.cuda.host_values import host_values, written_out
-from softlab.cuda.syntax import function_of, listed, parser, text_of, walk
+from softlab.cuda.syntax import CLASSES, function_of, listed, parser, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -71,6 +71,17 @@ class HostCode:
         return found
 
 
+    @cached_property
+    def typed(self) -> Mapping[str, Sequence[tuple[Node, Node]]]:
+        """Class template -> the places that name it with template arguments, ``Runner<64> r;``, and this list."""
+        found: dict[str, list[tuple[Node, Node]]] = {}
+        for node in walk(self.root, ("template_type",)):
+            arguments = node.child_by_field_name("arguments")
+            if arguments is not None:
+                found.setdefault(text_of(node.child_by_field_name("name")), []).append((node, arguments))
+        return found
+
+
 @dataclass(frozen=True)
 class Scope:
     """What is known where some code of the host stands: the constants, the arguments of the template that it is in as
@@ -116,15 +127,10 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     """
     function = enclosing_function(node)
     unknown = _template_names(node)
-    found = _instances(function, program, depth) if function is not None and depth else iter(())
-    text = text_of(function)
-    seen = []
-    for bound in islice(found, _MOST):
-        if bound not in seen:
-            seen.append(bound)
-    before = text_before(node)
-    for bound in ({**one, **dispatched} for one in seen or [{}] for dispatched in _dispatched(node)):
-        local = code.constants.inside(text, bound) if function is not None else code.constants
+    instances = _instances(node, program, depth) if depth else [{}]
+    text, before = text_of(function), text_before(node)
+    for bound in ({**one, **dispatched} for one in instances for dispatched in _dispatched(node)):
+        local = code.constants.inside(text, bound) if function is not None or bound else code.constants
         written = {name: " ".join(value.strip("{}").split()) for name, value in _CONSTANT.findall(before)}
         aliases = {name or other: kind or type_ for name, kind, type_, other in _TYPE.findall(before)}
         of_sizes = {name: kind.strip() for name, kind in aliases.items() if has_size(kind.strip())}
@@ -175,26 +181,78 @@ def _dispatched(node: Node) -> list[dict[str, str]]:
     return [{}]
 
 
-def _instances(function: Node, program: Sequence[HostCode], depth: int) -> Iterator[dict[str, str]]:
-    """The arguments of a function template, by its parameters' names, as the program's calls give them."""
-    declaration = function.parent
-    if declaration is None or declaration.type != "template_declaration":
-        return
-    parameters = [one.partition("=")[::2] for one in listed(declaration.child_by_field_name("parameters"))]
-    names = [re.findall(r"\w+", declared)[-1] for declared, _ in parameters if re.search(r"\w", declared)]
-    if not names or len(names) < len(parameters) or any("..." in declared for declared, _ in parameters):
-        return
-    for code in program:
-        for place, arguments in code.named.get(_name(function), ()):
-            for scope in scopes(place, code, program, depth - 1):
-                given = [scope.argument(text) for text in listed(arguments)]
-                bound = {name: value for name, value in zip(names, given, strict=False) if value is not None}
-                for name, (_, default) in list(zip(names, parameters, strict=True))[len(given) :]:
-                    inner = Scope(code.constants.inside("", bound), bound, frozenset(names) - set(bound))
-                    if default.strip() and (value := inner.argument(default)) is not None:
-                        bound[name] = value
-                if len(bound) == len(names):
-                    yield bound
+def _instances(node: Node, program: Sequence[HostCode], depth: int) -> list[dict[str, str]]:
+    """The arguments of the function template and of the class template around a node, by their parameters' names, as
+    the program's calls and types give them: each once, and one that is empty where nothing gives any."""
+    function = enclosing_function(node)
+    of_class = ((code, code.typed) for code in program)
+    around = _given(*_class_of(function or node), of_class, program, depth)
+    if function is None:
+        return around
+    of_function = ((code, code.named) for code in program)
+    found = _given(_template_of(function), _name(function), of_function, program, depth)
+    return [{**outer, **one} for outer in around for one in found][:_MOST]
+
+
+def _template_of(node: Node) -> Node | None:
+    """The template that a function or a class is; None for any other."""
+    parent = node.parent
+    return parent if parent is not None and parent.type == "template_declaration" else None
+
+
+def _class_of(node: Node) -> tuple[Node | None, str]:
+    """The class template around a function or another node, and its name; of ``Runner<T>::run``, which stands outside,
+    the template is the function's own."""
+    owner = node.parent
+    while owner is not None and owner.type not in CLASSES:
+        owner = owner.parent
+    if owner is not None:
+        return _template_of(owner), text_of(owner.child_by_field_name("name"))
+    declarator = function_of(node) if node.type == "function_definition" else None
+    name = text_of(declarator.child_by_field_name("declarator")) if declarator is not None else ""
+    found = re.fullmatch(r"(?:\w+\s*::\s*)*(\w+)\s*<[^<>]*>\s*::[^:]*", name)
+    return (_template_of(node), found[1]) if found else (None, "")
+
+
+def _given(
+    declaration: Node | None,
+    name: str,
+    named: Iterable[tuple[HostCode, Mapping[str, Sequence[tuple[Node, Node]]]]],
+    program: Sequence[HostCode],
+    depth: int,
+) -> list[dict[str, str]]:
+    """What a template's parameters get where the program names it, each once; one that is empty for what is none.
+
+    ``named``: the files, each with the places of all names.
+    """
+    parameters = listed(declaration.child_by_field_name("parameters")) if declaration is not None else ()
+    parts = [one.partition("=")[::2] for one in parameters]
+    names = [re.findall(r"\w+", declared)[-1] for declared, _ in parts if re.search(r"\w", declared)]
+    seen: list[dict[str, str]] = []
+    if name and names and len(names) == len(parts) and not any("..." in declared for declared, _ in parts):
+        defaults = dict(zip(names, (default for _, default in parts), strict=True))
+        found = (
+            bound
+            for code, places in named
+            if name.encode() in code.text
+            for place, arguments in places.get(name, ())
+            for scope in scopes(place, code, program, depth - 1)
+            if len(bound := _bound(defaults, listed(arguments), scope, code)) == len(names)
+        )
+        for bound in islice(found, _MOST):
+            seen += [] if bound in seen else [bound]
+    return seen or [{}]
+
+
+def _bound(defaults: Mapping[str, str], arguments: Sequence[str], scope: Scope, code: HostCode) -> dict[str, str]:
+    """What some parameters get from these arguments and from their defaults, as far as it is known."""
+    given = [scope.argument(text) for text in arguments]
+    bound = {name: value for name, value in zip(defaults, given, strict=False) if value is not None}
+    for name, default in [*defaults.items()][len(given) :]:
+        inner = Scope(code.constants.inside("", bound), bound, frozenset(defaults) - set(bound))
+        if default.strip() and (value := inner.argument(default)) is not None:
+            bound[name] = value
+    return bound
 
 
 def _name(function: Node) -> str:

@@ -43,6 +43,16 @@ def standing_for(words: str, macros: Macros) -> str:
     return "|".join([words, *(rf"\b{name.decode()}\b" for name in sorted(known))])
 
 
+def reachable(text: bytes, macros: Macros) -> Macros:
+    """Those of the macros that a text names, directly or by the bodies of others: the others change nothing in it."""
+    found: dict[bytes, tuple[bytes, bytes]] = {}
+    pending = set(WORD.findall(text)) & macros.keys()
+    while pending:
+        found |= {name: macros[name] for name in pending}
+        pending = {word for name in pending for word in _words(macros[name][1]) if word in macros and word not in found}
+    return found
+
+
 def macros_of(text: bytes, path: Path | None, places: Places) -> dict[bytes, tuple[bytes, bytes]]:
     """The macros of a text and of the files that it includes, as :data:`Macros`. ``places``: where its headers are."""
     own, included, by_macros = _read(text)

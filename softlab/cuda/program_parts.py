@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.host_templates import HostCode
@@ -37,16 +38,20 @@ BEFORE = "softlab_before.h"
 
 
 def contexts(
-    path: Path, known: Callable[[str], bool], folders: Sequence[Path] = (), given: Collection[str] = ()
+    path: Path,
+    known: Callable[[str], bool],
+    folders: Sequence[Path] = (),
+    given: Collection[str] = (),
+    programs: dict[tuple[object, ...], Any] | None = None,
 ) -> Iterator[Callable[..., DeviceCode]]:
     """Ways to read a file as the part of a program, one for each file that includes it; ``.cu`` files first.
 
     Each takes ``name``, ``alone``, ``files`` and ``faults`` as :func:`softlab.cuda.device_code.read` takes ``needed``
-    and those. ``folders`` and ``given``: as there.
+    and those. ``folders``, ``given`` and ``programs``: as there.
     """
     path = path.resolve()
     for chain in islice(_chains(path, _DEPTH), _TRIED):
-        yield partial(_inside, path, chain, known, folders, given)
+        yield partial(_inside, path, chain, known, folders, given, programs)
 
 
 def _chains(path: Path, depth: int) -> Iterator[tuple[tuple[Path, int], ...]]:
@@ -88,6 +93,7 @@ def _inside(
     known: Callable[[str], bool],
     folders: Sequence[Path],
     given: Collection[str],
+    programs: dict[tuple[object, ...], Any] | None,
     *,
     name: str | None,
     alone: bool = False,
@@ -96,14 +102,16 @@ def _inside(
 ) -> DeviceCode:
     """The device code of the part, with the header of what stands before it."""
     whole = partial(read, decode(path.read_bytes()), path, known=known, needed=name or "", alone=alone)
-    code = whole(folders=folders, files=[Path(file) for file in files], faults=faults, given=given)
+    further = [Path(file) for file in files]
+    code = whole(folders=folders, files=further, faults=faults, given=given, programs=programs)
     texts = [decode(file.read_bytes()) for file, _ in chain]
     ahead = [_closed(text[:at]) for text, (_, at) in zip(texts, chain, strict=True)]
     program = HostCode.of([text.encode() for text in texts])
     words = " ".join([name or "", code.source, *code.headers.values()])
     parts: list[DeviceCode] = []
     for text, (file, _) in zip(reversed(ahead), reversed(chain), strict=True):
-        parts.insert(0, read(text, file, known=known, needed=words, alone=True, folders=folders))
+        part = read(text, file, known=known, needed=words, alone=True, folders=folders, programs=programs)
+        parts.insert(0, part)
         words = " ".join([words, parts[0].source, *parts[0].headers.values()])
     return replace(
         code,

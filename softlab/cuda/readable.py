@@ -214,14 +214,14 @@ def _blanks(match: re.Match[bytes]) -> bytes:
 def _without_macros(file: File, text: bytes) -> bytes:
     """Blanks for macros that stand for attributes of functions, and for those alone in a line that have braces."""
     hidden = [match for match in _ALONE.finditer(text) if re.search(rb"[{}]", file.macros.get(match[1], (b"", b""))[1])]
-    attributes = {name for name in attribute_macros(file.macros) if not file.kernel_word.search(name.decode())}
+    attributes = {name for name in attribute_macros(file.named_macros) if not file.kernel_word.search(name.decode())}
     if attributes:
         names = b"|".join(sorted(attributes))
         pattern = rb"(^[ \t]*#(?:\\\n|[^\n])*)|\b(?:%s)\b(?:[ \t]*\([^()\n]*\)(?=\s*\w))?" % names
         found = [match for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is None]
         file.attributes |= {match.end(): match.start() for match in found}
         hidden += found
-    if passed := passed_attributes(file.macros):
+    if passed := passed_attributes(file.named_macros):
         found = list(passed.finditer(text))
         file.attributes |= {match.end(): match.start() for match in found}
         hidden += found

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, read
@@ -36,12 +37,13 @@ def read_file(
     options: Sequence[str] = (),
     files: Sequence[str | os.PathLike[str]] = (),
     faults: Collection[tuple[str, int]] = (),
+    programs: dict[tuple[object, ...], Any] | None = None,
 ) -> DeviceCode:
     """The device part of a .cu file, its kernels, and the launches in its host code.
 
     ``name``: the wanted kernel. What its template arguments name is kept, too. ``alone``: without the other kernels.
     ``options``: those of the compiler; headers in the folders of ``-I`` are read like those beside the file. ``files``:
-    further files of the program, which define what this one declares. ``faults``: see
+    further files of the program, which define what this one declares. ``faults``, ``programs``: see
     :func:`softlab.cuda.device_code.read`.
 
     Raises:
@@ -58,6 +60,7 @@ def read_file(
         files=[Path(file) for file in files],
         faults=faults,
         given=macros_in(options),
+        programs=programs,
     )
 
 
@@ -82,13 +85,15 @@ def compile_file(
         OSError: the file cannot be read.
     """
     path, options, until = Path(path), tuple(options), time.process_time() + SECONDS_OF_GUESSES
-    build = FileBuild(partial(read_file, path, options=options), path, path.name, arch, options, until)
+    programs: dict[tuple[object, ...], Any] = {}
+    read_code = partial(read_file, path, options=options, programs=programs)
+    build = FileBuild(read_code, path, path.name, arch, options, until)
     try:
         return build.program(name, files)
     except (CompileError, ValueError) as error:
         by_itself = error
     inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
-    for read_code in contexts(path, has_header, folders_of(options), macros_in(options)) if not hopeless else ():
+    for read_code in contexts(path, has_header, folders_of(options), macros_in(options), programs) if not hopeless else ():
         if inside and time.process_time() > until:
             break
         try:
