@@ -148,6 +148,11 @@ class Constants:
             case ast.IfExp(test=test, body=chosen, orelse=other):
                 value = self._evaluate(test, depth)
                 return None if value is None else self._evaluate(chosen if value else other, depth)
+            case ast.BoolOp(op=op, values=parts):
+                values = [self._evaluate(part, depth) for part in parts]
+                if None in values:
+                    return None
+                return int(all(values) if isinstance(op, ast.And) else any(values))
             case ast.Compare(left=left, ops=[compared], comparators=[right]) if type(compared) in _COMPARISONS:
                 if any(isinstance(one, ast.BinOp) and isinstance(one.op, _BITS) for one in (left, right)):
                     return None  # without parentheses C++ compares first, and Python last

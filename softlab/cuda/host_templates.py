@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from softlab.cuda.constant_expressions import Constants, has_size
@@ -39,6 +39,8 @@ class HostCode:
 
     text: bytes
     others: tuple[bytes, ...] = ()
+    #: What templates of this file get, by their nodes, their names and by how many templates may call each other: found once.
+    given: dict[tuple[int, str, int], list[dict[str, str]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, texts: Sequence[bytes]) -> tuple[HostCode, ...]:
@@ -127,7 +129,7 @@ def scopes(node: Node, code: HostCode, program: Sequence[HostCode], depth: int =
     """
     function = enclosing_function(node)
     unknown = _template_names(node)
-    instances = _instances(node, program, depth) if depth else [{}]
+    instances = _instances(node, code, program, depth) if depth else [{}]
     text, before = text_of(function), text_before(node)
     for bound in ({**one, **dispatched} for one in instances for dispatched in _dispatched(node)):
         local = code.constants.inside(text, bound) if function is not None or bound else code.constants
@@ -181,17 +183,19 @@ def _dispatched(node: Node) -> list[dict[str, str]]:
     return [{}]
 
 
-def _instances(node: Node, program: Sequence[HostCode], depth: int) -> list[dict[str, str]]:
+def _instances(node: Node, code: HostCode, program: Sequence[HostCode], depth: int) -> list[dict[str, str]]:
     """The arguments of the function template and of the class template around a node, by their parameters' names, as
-    the program's calls and types give them: each once, and one that is empty where nothing gives any."""
+    the program's calls and types give them: each once, and one that is empty where nothing gives any.
+
+    ``code``: the node's file.
+    """
     function = enclosing_function(node)
-    of_class = ((code, code.typed) for code in program)
-    around = _given(*_class_of(function or node), of_class, program, depth)
-    if function is None:
-        return around
-    of_function = ((code, code.named) for code in program)
-    found = _given(_template_of(function), _name(function), of_function, program, depth)
-    return [{**outer, **one} for outer in around for one in found][:_MOST]
+    of_class = ((one, one.typed) for one in program)
+    found = [_given(*_class_of(function or node), of_class, code, program, depth)]
+    if function is not None:
+        of_function = ((one, one.named) for one in program)
+        found.append(_given(_template_of(function), _name(function), of_function, code, program, depth))
+    return [{name: one[name] for one in some for name in one} for some in islice(product(*found), _MOST)]
 
 
 def _template_of(node: Node) -> Node | None:
@@ -218,30 +222,48 @@ def _given(
     declaration: Node | None,
     name: str,
     named: Iterable[tuple[HostCode, Mapping[str, Sequence[tuple[Node, Node]]]]],
+    code: HostCode,
     program: Sequence[HostCode],
     depth: int,
 ) -> list[dict[str, str]]:
     """What a template's parameters get where the program names it, each once; one that is empty for what is none.
 
-    ``named``: the files, each with the places of all names.
+    ``named``: the files, each with the places of all names. ``code``: the template's file.
     """
-    parameters = listed(declaration.child_by_field_name("parameters")) if declaration is not None else ()
-    parts = [one.partition("=")[::2] for one in parameters]
+    if declaration is None or not name:
+        return [{}]
+    key = (declaration.id, name, depth)
+    if key not in code.given:
+        code.given[key] = [{}]  # while it is looked for
+        code.given[key] = list(_found(declaration, name, named, program, depth)) or [{}]
+    return code.given[key]
+
+
+def _found(
+    declaration: Node,
+    name: str,
+    named: Iterable[tuple[HostCode, Mapping[str, Sequence[tuple[Node, Node]]]]],
+    program: Sequence[HostCode],
+    depth: int,
+) -> Iterator[dict[str, str]]:
+    parts = [one.partition("=")[::2] for one in listed(declaration.child_by_field_name("parameters"))]
     names = [re.findall(r"\w+", declared)[-1] for declared, _ in parts if re.search(r"\w", declared)]
+    if not names or len(names) < len(parts) or any("..." in declared for declared, _ in parts):
+        return
+    defaults = dict(zip(names, (default for _, default in parts), strict=True))
+    found = (
+        bound
+        for code, places in named
+        if name.encode() in code.text
+        for place, arguments in places.get(name, ())
+        for scope in scopes(place, code, program, depth - 1)
+        if len(bound := _bound(defaults, listed(arguments), scope, code)) == len(names)
+    )
     seen: list[dict[str, str]] = []
-    if name and names and len(names) == len(parts) and not any("..." in declared for declared, _ in parts):
-        defaults = dict(zip(names, (default for _, default in parts), strict=True))
-        found = (
-            bound
-            for code, places in named
-            if name.encode() in code.text
-            for place, arguments in places.get(name, ())
-            for scope in scopes(place, code, program, depth - 1)
-            if len(bound := _bound(defaults, listed(arguments), scope, code)) == len(names)
-        )
-        for bound in islice(found, _MOST):
-            seen += [] if bound in seen else [bound]
-    return seen or [{}]
+    for bound in islice(found, _MOST):
+        if bound not in seen:
+            seen.append(bound)
+            yield bound
 
 
 def _bound(defaults: Mapping[str, str], arguments: Sequence[str], scope: Scope, code: HostCode) -> dict[str, str]:

@@ -14,6 +14,9 @@ from softlab.cuda.shims import shim_headers
 #: Where a project keeps its headers, and how many folders up they are looked for.
 _HEADER_FOLDERS = ("include", "inc", "common", "Common", "includes", "headers", "src", "utils", ".")
 _LEVELS_UP = 5
+#: How many folders up the top of a copy of a repository without ``.git`` is looked for, and the folders (their parts,
+#: with the root) that are the machine's.
+_LEVELS_TO_TOP, _PARTS_OF_MACHINE = 12, 2
 _HEADERS = (".h", ".cuh", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".cu", ".def")
 #: What stands at the top of a repository.
 _AT_THE_TOP = (".gitignore", ".gitattributes", "LICENSE", "LICENSE.md", "LICENSE.txt", "README.md", "README.txt")
@@ -164,7 +167,8 @@ def checkout_of(path: Path) -> Path | None:
     without either."""
     if root := next((parent for parent in path.parents if (parent / ".git").exists()), None):
         return root
-    near = list(path.parents)[:_LEVELS_UP]
+    own = {Path.home(), *Path.home().parents}
+    near = [one for one in path.parents if one not in own and len(one.parts) > _PARTS_OF_MACHINE][:_LEVELS_TO_TOP]
     return next((parent for parent in reversed(near) if any((parent / name).is_file() for name in _AT_THE_TOP)), None)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, product
 
+from softlab.cuda.constant_expressions import Constants
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration
 from softlab.cuda.launches import LaunchSuggestion, arguments_of
 
@@ -18,6 +20,19 @@ _SIZES = (32, 1, 2, 4, 8, 16, 64, 128, 256)
 _FUNCTION = re.compile(
     r"^(?:op|fn|f$|pred|reduc|comp|visit|lambda|kernel|body|transform|loader|store|agg)|op$|fun", re.IGNORECASE
 )
+#: What the sizes of tiles are called, and what they may be, the likely ones first: tiles of a thread, the depth of a
+#: block's tile, tiles of a warp, tiles of a block, and threads.
+_TILES = (
+    (re.compile(r"T[MNK]|TILE_?[MN]_?THREAD|THREAD_?(?:TILE|SIZE|WORK)\w*|\w*(?:PER_?THREAD|ITERS?|UNROLL|VEC\w*)",
+                re.IGNORECASE), (4, 8, 2, 1)),
+    (re.compile(r"B_?K|(?:BLOCK|TILE)(?:_?SIZE)?_?K|\w*CHUNK\w*", re.IGNORECASE), (8, 16, 32)),
+    (re.compile(r"W_?[MN]|WARP_?(?:TILE_?|SIZE_?)?[MN]", re.IGNORECASE), (32, 16, 64)),
+    (re.compile(r"B_?[MN]|(?:BLOCK|TILE)(?:_?SIZE)?_?[MN]|TILE\w*", re.IGNORECASE), (64, 32, 16, 128)),
+    (re.compile(r"\w*THREADS\w*|BLOCK_?(?:SIZE|DIM)\w*", re.IGNORECASE), (128, 256, 64, 32)),
+)  # fmt: skip
+#: Combinations of these that are compared with what a kernel asserts.
+_COMBINATIONS = 2000
+_ASSERTED = re.compile(r"\bstatic_assert\s*\(")
 #: Candidates that are tried.
 _MOST = 12
 
@@ -63,6 +78,8 @@ def _made_up(code: DeviceCode, kernel: KernelDeclaration) -> Iterator[str]:
     needed = [parameter for parameter in kernel.template if "=" not in parameter]
     texts = [code.source, *code.headers.values()]
     choices = [_values(parameter, texts, code.function_objects) for parameter in needed]
+    for one in islice(_tiles(code, kernel, needed, choices), _MOST // 2):
+        yield f"{kernel.name}<{', '.join(one)}>"
     # The first choice of each parameter, then another one of one kind of them.
     yield f"{kernel.name}<{', '.join(values[0] for values in choices)}>"
     for size in _SIZES[1:]:
@@ -73,6 +90,60 @@ def _made_up(code: DeviceCode, kernel: KernelDeclaration) -> Iterator[str]:
         for value in values[1:] if values[0] != str(_SIZES[0]) else ():
             others = [one[0] for one in choices]
             yield f"{kernel.name}<{', '.join([*others[:at], value, *others[at + 1 :]])}>"
+
+
+def _tiles(
+    code: DeviceCode, kernel: KernelDeclaration, needed: Sequence[str], choices: Sequence[Sequence[str]]
+) -> Iterator[tuple[str, ...]]:
+    """Arguments that keep what the kernel asserts of its numbers, the likely ones first. Only for kernels that assert
+    something of them, or that have tiles by their names."""
+    names = [re.findall(r"\w+", parameter)[-1] for parameter in needed]
+    sizes = [_sizes(name) if values[0] == str(_SIZES[0]) else () for name, values in zip(names, choices, strict=True)]
+    numbers = [name for name, some in zip(names, sizes, strict=True) if some]
+    text = _body(code, kernel)
+    asserted = [one for one in _assertions(text) if not set(numbers).isdisjoint(re.findall(r"\w+", one))]
+    if not asserted and sum(some not in ((), _SIZES) for some in sizes) < 2:  # noqa: PLR2004 - a tile has two sides
+        return
+    written = [tuple(map(str, some)) or values[:1] for some, values in zip(sizes, choices, strict=True)]
+    ranked = sorted(product(*(range(len(some)) for some in written)), key=sum)
+    constants = Constants.of("\n".join([code.source, *code.headers.values()])).inside(text)
+    for ranks in ranked[:_COMBINATIONS]:
+        found = tuple(some[rank] for some, rank in zip(written, ranks, strict=True))
+        bound = replace(constants, values={**constants.values, **dict(zip(names, found, strict=True))})
+        if all(bound.number(one) != 0 for one in asserted):
+            yield found
+
+
+def _sizes(name: str) -> tuple[int, ...]:
+    """What a number of this name may be, the likely ones first."""
+    return next((sizes for pattern, sizes in _TILES if pattern.fullmatch(name)), _SIZES)
+
+
+def _body(code: DeviceCode, kernel: KernelDeclaration) -> str:
+    """A kernel's text from its parameters to the end of its body; "" where it is not found."""
+    head = re.compile(rf"\b{re.escape(last_name(kernel.name))}\s*\([^;{{}}]*\)\s*\{{")
+    for text in (code.source, *code.headers.values()):
+        if found := head.search(text):
+            end = _closing(text, found.end())
+            return text[found.start() : end]
+    return ""
+
+
+def _assertions(text: str) -> Iterator[str]:
+    """What a text asserts: the conditions, without their messages."""
+    for found in _ASSERTED.finditer(text):
+        inside = text[found.end() : _closing(text, found.end()) - 1]
+        yield re.sub(r",\s*\"(?:.|\n)*\Z", "", inside).strip()
+
+
+def _closing(text: str, at: int) -> int:
+    """The index after the bracket that closes the one before ``at``; the end of the text where none does."""
+    depth = 1
+    for found in re.compile(r"[(){}]").finditer(text, at):
+        depth += 1 if found[0] in "({" else -1
+        if depth == 0:
+            return found.end()
+    return len(text)
 
 
 def _values(parameter: str, texts: Sequence[str], function_objects: Sequence[str]) -> list[str]:
