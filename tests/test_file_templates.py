@@ -165,6 +165,59 @@ def test_hundreds_of_launches_in_one_function(tmp_path: Path) -> None:
     assert [launch.kernel for launch in launches] == [f"k<{n}, true>" for n in range(200)]
 
 
+CLASSES = """\
+template <typename T, int n> __global__ void k(T* x) { x[threadIdx.x] = n; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "launched"),
+    [
+        ("template <typename T, int n> struct Runner { void run(T* x) { k<T, n><<<1, 2>>>(x); } };\n"
+         "void host() { Runner<float, 4> one; auto other = new Runner<int, 2 * 4>(); }",
+         ["k<float, 4>", "k<int, 8>"]),
+        ("template <typename T> class Runner { T* x; template <int m> void run() { k<T, m><<<1, 2>>>(x); }\n"
+         "  void both(); };\ntemplate <typename T> void Runner<T>::both() { run<8>(); k<T, 5><<<1, 2>>>(x); }\n"
+         "template class Runner<double>;",
+         ["k<double, 8>", "k<double, 5>"]),
+        ("template <typename T, int n = 7> class Base { T* x; void run() { k<T, n><<<1, 2>>>(x); } };\n"
+         "template <typename T> class Derived : public Base<T> {};\nusing Short = Derived<short>;",
+         ["k<short, 7>"]),
+        ("template <typename T> struct Runner { void run(T* x) { k<T, 3><<<1, 2>>>(x); } };", ["k"]),
+    ],
+)  # fmt: skip
+def test_launches_in_class_templates(host: str, launched: list[str]) -> None:
+    assert [launch.kernel for launch in read(CLASSES + host).launches] == launched
+
+
+def test_class_templates_that_name_each_other_are_read_at_once() -> None:
+    many = "".join(
+        f"template <typename T> struct Of{n} {{ Of{(n + 1) % 60}<T>* next; Of{(n + 7) % 60}<T>* other;\n"
+        f"  void run(T* x) {{ k<T, {n}><<<1, 2>>>(x); }} }};\n"
+        for n in range(60)
+    )
+    before = time.process_time()
+    launches = read(f"{CLASSES}{many}Of3<float> one;\n").launches
+    assert time.process_time() - before < 8
+    assert "k<float, 3>" in [launch.kernel for launch in launches]
+
+
+def test_made_up_numbers_keep_what_a_kernel_asserts(tmp_path: Path) -> None:
+    path = tmp_path / "tiles.cu"
+    path.write_text(
+        "constexpr int lanes = 32;\n"
+        "template <int TILE, int WM, int WN, int TM, int TN> __global__ void k(float* x) {\n"
+        '  static_assert(WM * WN == lanes * TM * TN, "a warp, and its tile");\n'
+        "  static_assert(TILE % WM == 0 && TILE % WN == 0);\n  *x = WM * WN - lanes * TM * TN;\n}\n"
+    )
+    with pytest.raises(ValueError, match=r"as in 'k<[\d, ]+>'\.\n") as error:
+        softlab.Kernel.from_file(path, "k")
+    name = str(error.value).partition("as in '")[2].partition("'")[0]
+    x = np.ones(1, np.float32)
+    softlab.Kernel.from_file(path, name).run(1, 1, (x,), record=False)
+    assert x[0] == 0
+
+
 def test_an_example_that_the_including_file_has(tmp_path: Path) -> None:
     (tmp_path / "part.cuh").write_text(
         "template <typename Shape> __global__ void k(float* x) { *x = Shape::rows * scale; }\n"

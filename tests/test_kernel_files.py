@@ -764,7 +764,7 @@ def test_an_overloaded_kernel_of_a_namespace_with_types_of_that(tmp_path: Path) 
 @pytest.mark.parametrize("top", ["README.md", ".gitignore", ""])
 def test_a_copy_of_a_repository_without_git(tmp_path: Path, top: str) -> None:
     """An archive that was unpacked: the outermost folder with a README is its top."""
-    path = tmp_path / "copy" / "src" / "part" / "k.cu"
+    path = tmp_path / "copy" / "src" / "a" / "b" / "c" / "d" / "e" / "part" / "k.cu"
     header = tmp_path / "copy" / "other" / "deep" / "sizes.h"
     for file, text in ((path, '#include "sizes.h"\n'), (header, "#define SIZE 4\n"), (path.parent / "README.md", "")):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -772,3 +772,22 @@ def test_a_copy_of_a_repository_without_git(tmp_path: Path, top: str) -> None:
     if top:
         (tmp_path / "copy" / top).write_text("")
     assert located(path, "sizes.h").path == (header if top else None)
+
+
+def test_a_header_of_the_compiler_goes_before_one_from_elsewhere_in_the_checkout(tmp_path: Path) -> None:
+    """Another program of the repository has a header of that name: the compiler would not look there."""
+    path = tmp_path / "one" / "k.cu"
+    for file, text in (
+        (path, '#include "cuda.h"\n#include "own.h"\n__global__ void k(int* x) { *x = VALUE; }\n'),
+        (tmp_path / "other" / "util" / "cuda.h", "#define VALUE 1\n"),
+        (tmp_path / "other" / "own.h", "#ifndef VALUE\n#define VALUE 2\n#endif\n"),
+        (tmp_path / "README.md", ""),
+    ):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    kernel, x = softlab.Kernel.from_file(path, "k"), np.zeros(1, np.int32)
+    kernel.run(1, 1, (x,), record=False)
+    assert x[0] == 2
+    assert [one.partition(" is taken")[0] for one in kernel.program.remarks] == [
+        'k.cu includes "own.h", which is not beside it: ../other/own.h'
+    ]

@@ -310,9 +310,7 @@ def _host_code(files: Iterable[File]) -> tuple[HostCode, ...]:
     return HostCode.of([text.encode() for text in written_out(texts, macros)])
 
 
-def _mentions(
-    files: Iterable[File], kernels: Collection[KernelDeclaration], host: Sequence[HostCode]
-) -> Iterator[str]:
+def _mentions(files: Iterable[File], kernels: Collection[KernelDeclaration], host: Sequence[HostCode]) -> Iterator[str]:
     """The templates among the kernels wherever a file names one with arguments, each text once: first those whose
     arguments are known, with their values. ``host``: the host's code of these files."""
     yield from instances_of(kernels, host)
@@ -368,6 +366,8 @@ def _gather(
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
         fixed = compilers and include.written.startswith("<") and wanted not in COPIED
         header = Located(None) if fixed else file.places.located(file.path, wanted)
+        if header.anywhere and compilers and wanted not in COPIED:
+            header = Located(None)
         if of_cub := _of_cub(header.path, wanted, known):
             file.remarks.append(f'"{wanted}" is a copy of CUB: the CUB that is installed is taken')
             file.renamed.append((include.name_span, of_cub))

@@ -39,7 +39,7 @@ class HostCode:
 
     text: bytes
     others: tuple[bytes, ...] = ()
-    #: What templates of this file get, by their nodes, their names and by how many templates may call each other: found once.
+    #: What templates of this file get, each found once: by node, by name, and by how many may call each other.
     given: dict[tuple[int, str, int], list[dict[str, str]]] = field(default_factory=dict)
 
     @classmethod
@@ -71,7 +71,6 @@ class HostCode:
             if kept is not None and arguments is not None and kept.type == "template_function":
                 found.setdefault(text_of(kept.child_by_field_name("name")), []).append((node, arguments))
         return found
-
 
     @cached_property
     def typed(self) -> Mapping[str, Sequence[tuple[Node, Node]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,10 +40,14 @@ def decode(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Located:
-    """A header: its ``path``, None where it is not found, and a ``remark`` on a place that was guessed."""
+    """A header: its ``path``, None where it is not found, and a ``remark`` on a place that was guessed.
+
+    ``anywhere``: the place is any of the checkout, so that a header of the compiler goes before it.
+    """
 
     path: Path | None
     remark: str = ""
+    anywhere: bool = False
 
 
 def beside(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Path | None:
@@ -94,7 +98,7 @@ class Places:
         found = self._found(path, name)
         if path is None or found.path is None or not found.remark:
             return found
-        return Located(found.path, _taken(path.resolve(), name, found.path))
+        return replace(found, remark=_taken(path.resolve(), name, found.path))
 
     def beside(self, path: Path | None, name: str) -> Path | None:
         """The file alone."""
@@ -142,7 +146,7 @@ def _elsewhere(path: Path, name: str, root: Path) -> Located:
     nearest = [header for header, length in zip(found, shared, strict=True) if length == max(shared)]
     if len(nearest) != 1 or not nearest[0].resolve().is_relative_to(root):
         return Located(None)
-    return Located(nearest[0], _taken(path, name, nearest[0]))
+    return Located(nearest[0], _taken(path, name, nearest[0]), anywhere=True)
 
 
 def sources_near(path: Path) -> list[Path]:

@@ -93,7 +93,8 @@ def compile_file(
     except (CompileError, ValueError) as error:
         by_itself = error
     inside, hopeless = None, isinstance(by_itself, CompileError) and blames_arguments(by_itself.log)
-    for read_code in contexts(path, has_header, folders_of(options), macros_in(options), programs) if not hopeless else ():
+    parts = contexts(path, has_header, folders_of(options), macros_in(options), programs)
+    for read_code in parts if not hopeless else ():
         if inside and time.process_time() > until:
             break
         try:

@@ -102,7 +102,7 @@ def _tiles(
     numbers = [name for name, some in zip(names, sizes, strict=True) if some]
     text = _body(code, kernel)
     asserted = [one for one in _assertions(text) if not set(numbers).isdisjoint(re.findall(r"\w+", one))]
-    if not asserted and sum(some not in ((), _SIZES) for some in sizes) < 2:  # noqa: PLR2004 - a tile has two sides
+    if not asserted and sum(some not in ((), _SIZES) for some in sizes) < 2:
         return
     written = [tuple(map(str, some)) or values[:1] for some, values in zip(sizes, choices, strict=True)]
     ranked = sorted(product(*(range(len(some)) for some in written)), key=sum)
