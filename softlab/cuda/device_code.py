@@ -364,10 +364,7 @@ def _gather(
     for include in file.includes:
         wanted = _wanted(file, include)
         compilers = known(wanted) and not _HOST_HEADERS.match(wanted)
-        fixed = compilers and include.written.startswith("<") and wanted not in COPIED
-        header = Located(None) if fixed else file.places.located(file.path, wanted)
-        if header.anywhere and compilers and wanted not in COPIED:
-            header = Located(None)
+        header = _located(file, include, wanted, compilers)
         if of_cub := _of_cub(header.path, wanted, known):
             file.remarks.append(f'"{wanted}" is a copy of CUB: the CUB that is installed is taken')
             file.renamed.append((include.name_span, of_cub))
@@ -391,6 +388,16 @@ def _gather(
             if wanted not in missing:
                 missing.append(wanted)
     _gather_inner(file, files)
+
+
+def _located(file: File, include: Inclusion, wanted: str, compilers: bool) -> Located:
+    """The file of the program that an ``#include`` means. ``compilers``: the compiler has a header of that name, which
+    goes before one from anywhere in the checkout, and in ``<>`` before every other one."""
+    first = compilers and wanted not in COPIED
+    if first and include.written.startswith("<"):
+        return Located(None)
+    header = file.places.located(file.path, wanted)
+    return Located(None) if first and header.anywhere else header
 
 
 def _of_cub(path: Path | None, wanted: str, known: Callable[[str], bool]) -> str:

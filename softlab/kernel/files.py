@@ -86,8 +86,8 @@ def compile_file(
     """
     path, options, until = Path(path), tuple(options), time.process_time() + SECONDS_OF_GUESSES
     programs: dict[tuple[object, ...], Any] = {}
-    read_code = partial(read_file, path, options=options, programs=programs)
-    build = FileBuild(read_code, path, path.name, arch, options, until)
+    alone = partial(read_file, path, options=options, programs=programs)
+    build = FileBuild(alone, path, path.name, arch, options, until)
     try:
         return build.program(name, files)
     except (CompileError, ValueError) as error:
