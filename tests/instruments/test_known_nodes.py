@@ -68,7 +68,11 @@ class Arena:
 
     def tell(self, p: int, f: int) -> int:
         parent = self.item(f, nodes.PARENT) if self.item(f, nodes.OF_ROW) >= 0 else f
+        no_more = self.item(f, nodes.OF_ROW) >= 0 and not self.item(p, nodes.IS_LAST) and f != 0
+        no_more = no_more and bool(nodes.has_all(self.s, f, p) and nodes.has_all(self.s, p, parent))
         found = nodes.told(self.s, p, f)
+        if no_more:
+            assert found in (p, f), "what is told has all that the word told, and no chain goes on"
         if found == len(self.times) + 1:
             self.adopt(found - 1, np.maximum(self.times[p], self.times[parent]))  # joined with the parent first
         return self.adopt(found, np.maximum(self.times[p], self.times[f]))
@@ -100,7 +104,7 @@ class Arena:
     def check(self, random: np.random.Generator) -> None:
         """Each way to ask for times, on a copy: a question may give a node a row. Rows and snapshots have no gaps."""
         for n in random.integers(len(self.times), size=4).tolist():
-            s, other = self.s.copy(), int(random.integers(len(self.times)))
+            s, other = self.s.copy(), int(random.integers(max(0, n - 4), min(len(self.times), n + 4)))
             s[nodes.VISITS] += 1
             assert [nodes.time_of(s, n, c) for c in range(self.width)] == self.times[n].tolist()
             assert nodes.newest_of(s, n) == self.times[n].max()
@@ -109,8 +113,8 @@ class Arena:
                 assert s[at : at + self.few] == self.block(n, row)
             if nodes.has_all(s, n, other):
                 assert (self.times[n] >= self.times[other]).all()
-            if nodes.covers(s, n, other):
-                assert (self.times[n] >= self.times[other]).all()
+            adds = self.item(other, nodes.OF_ROW) >= 0 and nodes.has_all(s, n, self.item(other, nodes.PARENT))
+            assert bool(nodes.covers(s, n, other)) == (adds and (self.times[n] >= self.times[other]).all())
             assert bool(nodes.is_news(s, n, other)) == (self.times[other] > self.times[n]).any()
             at = nodes.row_of(s, n)
             assert s[at : at + self.width] == self.times[n].tolist()

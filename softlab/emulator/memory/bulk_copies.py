@@ -18,7 +18,7 @@ from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.block_memory import SharedMemory
 from softlab.emulator.memory.clusters import ClusterMemory
 from softlab.emulator.memory.copies import Copies, Copy, Fetch, Pieces, lane_numbers
-from softlab.emulator.memory.elements import first_of, join_elements
+from softlab.emulator.memory.elements import first_of, join_elements, moved
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.mbarriers import Key, Mbarriers
 from softlab.emulator.memory.reductions import Reduction
@@ -91,10 +91,12 @@ class BulkCopies:
         self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value, mbarrier: Value, mask: Value = 0
     ) -> None:
         """``cp.async.bulk`` into shared memory: from global memory, or from the block's own shared memory."""
+        assert sites.mbarrier is not None
+        into, out_of = moved(into, sites.into.offset), moved(out_of, sites.out_of.offset)
+        mbarrier = moved(mbarrier, sites.mbarrier.offset)
         if lanes.count > 1 and self._load_together(lanes, sites, into, out_of, size, mbarrier):
             return
         for one, (target, source, nbytes, bar, ranks) in each_lane(lanes, into, out_of, size, mbarrier, mask):
-            target, source = target + sites.into.offset, source + sites.out_of.offset
             self._check(one, sites, target, source, nbytes)
             if sites.out_of.space == "global":
                 data = self._global_span(one, sites.out_of, source, nbytes).copy()
@@ -112,13 +114,11 @@ class BulkCopies:
 
         False, and nothing begun, where a lane needs a look of its own: what is no such copy, or is at fault.
         """
-        assert sites.mbarrier is not None
-        near = self._global.allocations.nearest(first_of(out_of) + sites.out_of.offset)
+        near = self._global.allocations.nearest(first_of(out_of))
         if near is None or sites.multicast or sites.out_of.space != "global":
             return False
-        flat = [lanes.full_extent(value).astype(np.int64) for value in (into, out_of, size, mbarrier)]
-        target, source, nbytes = flat[0] + sites.into.offset, flat[1] + sites.out_of.offset, flat[2]
-        bar = flat[3] + sites.mbarrier.offset
+        flat = (lanes.full_extent(value).astype(np.int64) for value in (into, out_of, size, mbarrier))
+        target, source, nbytes, bar = flat
         allowed = (target | source | nbytes) % _BULK_UNIT == 0
         # An address in a block's own memory names no block of the cluster.
         allowed &= (nbytes > 0) & (target >= 0) & (target <= min(self._shared.nbytes, _OFFSET_MASK + 1) - nbytes)
@@ -162,10 +162,10 @@ class BulkCopies:
     ) -> None:
         """Begin one lane's copy of these bytes into shared memory, in each block that a multicast names.
 
+        ``target`` and ``bar``: the addresses of the bytes and of the mbarrier; the sites' offsets are in them.
         ``read``: the other end where that is in shared memory, too.
         """
         assert sites.mbarrier is not None
-        bar += sites.mbarrier.offset
         ends = [(target, bar)]
         if sites.multicast:
             bits = [(rank + 1) << RANK_SHIFT for rank in range(_MULTICAST_RANKS) if ranks >> rank & 1]
@@ -197,8 +197,8 @@ class BulkCopies:
 
     def store(self, lanes: Lanes, sites: BulkSites, into: Value, out_of: Value, size: Value) -> None:
         """``cp.async.bulk`` from shared to global memory, also with a reduction."""
+        into, out_of = moved(into, sites.into.offset), moved(out_of, sites.out_of.offset)
         for one, (target, source, nbytes) in each_lane(lanes, into, out_of, size):
-            target, source = target + sites.into.offset, source + sites.out_of.offset
             self._check(one, sites, target, source, nbytes)
             destination = self._global_span(one, sites.into, target, nbytes)
             put = partial(_put_run, destination, sites.reduction)

@@ -99,6 +99,11 @@ def first_of(value: Value) -> int:
     return int(value.flat[0]) if isinstance(value, np.ndarray) else int(value)
 
 
+def moved(address: Value, offset: int) -> Value:
+    """Addresses ``offset`` bytes further on. They wrap around in their type, as those of a GPU do."""
+    return address + address.dtype.type(offset & 256**address.dtype.itemsize - 1) if offset else address
+
+
 def misaligned(offset: Value, width: int) -> bool:
     """Whether any offset is not a multiple of ``width``."""
     if width == 1:

@@ -16,6 +16,7 @@ from softlab.emulator.host import FaultReporter
 from softlab.emulator.lanes import Lanes, Value
 from softlab.emulator.memory.bulk_copies import BulkCopies, BulkSites, each_lane
 from softlab.emulator.memory.copies import Pieces
+from softlab.emulator.memory.elements import moved
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.reductions import Reduction, reduction
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
@@ -59,10 +60,11 @@ class TensorCopies:
 
     def load(self, lanes: Lanes, sites: TensorSites, into: Value, at: Value, mbarrier: Value, *rest: Value) -> None:
         """``cp.async.bulk.tensor`` into shared memory; ``rest``: the coordinates, and the mask of a multicast."""
+        assert sites.bulk.mbarrier is not None
+        into, mbarrier = moved(into, sites.bulk.into.offset), moved(mbarrier, sites.bulk.mbarrier.offset)
         for one, (target, place, bar, *numbers) in each_lane(lanes, into, at, mbarrier, *rest):
             tensor = self._tensor(sites, place)
             coordinates, ranks = numbers[: sites.axes], numbers[-1] if sites.bulk.multicast else 0
-            target += sites.bulk.into.offset
             self._check_tile(one, sites.bulk.into, target)
             self._check_start(one, sites.bulk.into, tensor, coordinates[0])
             box = _Box.of(tensor, coordinates)
@@ -71,9 +73,9 @@ class TensorCopies:
 
     def store(self, lanes: Lanes, sites: TensorSites, at: Value, out_of: Value, *rest: Value) -> None:
         """``cp.async.bulk.tensor`` and ``cp.reduce.async.bulk.tensor`` out of shared memory."""
+        out_of = moved(out_of, sites.bulk.out_of.offset)
         for one, (place, source, *coordinates) in each_lane(lanes, at, out_of, *rest):
             tensor = self._tensor(sites, place)
-            source += sites.bulk.out_of.offset
             self._check_tile(one, sites.bulk.out_of, source)
             self._check_start(one, sites.bulk.out_of, tensor, coordinates[0])
             self._check_not_negative(one, sites.bulk.out_of, coordinates)
