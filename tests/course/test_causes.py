@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softlab.course import causes
 from softlab.course.causes import fault_cause
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.ways import Way
@@ -456,3 +457,22 @@ def test_a_way_has_the_lines_of_both_accesses() -> None:
     assert (way.lines, way.calls) == ({4, 5, 6}, False)
     assert Way.between(6, 4, straight) is None
     assert Way.between(4, 4, straight) is None
+
+
+@pytest.mark.parametrize("block", [64, (24, 4), (5, 7, 3), (33, 2, 2), (8, 8), (96,), (40, 2, 1)])
+def test_threads_of_one_warp_are_neighbours_with_x_first(block):
+    """Beside the numbers of all threads: z, then y, then x. A thread that is not known may be in any warp."""
+    wide, high, deep = (block, 1, 1) if isinstance(block, int) else (*block, 1, 1)[:3]
+    number = np.arange(wide * high * deep).reshape(deep, high, wide)
+    launch = LaunchCase(1, block, {}, {})
+    threads = [(x, y, z) for z in range(deep) for y in range(high) for x in range(wide)]
+
+    def differ(one, other):
+        return causes._warps_differ(KernelFault("race", "", FaultSite(thread=one, other_thread=other)), launch)
+
+    for one in threads[::7]:
+        mine = number[one[2], one[1], one[0]] // 32
+        for other in threads:
+            assert differ(one, other) == (mine != number[other[2], other[1], other[0]] // 32), (one, other)
+    assert differ(None, threads[0])
+    assert differ(threads[0], None)

@@ -164,6 +164,19 @@ def test_an_element_that_wide_loads_read_again(load, again):
     assert bool(said) == again
 
 
+def test_of_inputs_alone_it_is_said_that_wide_loads_read_them_again():
+    """A result may be read as often as it takes, and a number has no elements."""
+    body = (
+        "float4 v = ((const float4*)x)[t], w = ((float4*)y)[t % 16]; ((float4*)y)[t] = make_float4(v.x, v.y, w.z, n);"
+    )
+    x = np.arange(256, dtype=np.float32)
+    source = f"__global__ void k(const float* x, float* y, int n) {{\n  int t = threadIdx.x;\n  {body}\n}}"
+    launch = LaunchCase(1, 64, {"x": x, "y": np.zeros_like(x), "n": 3}, {"y": x})
+    assert read_again(Kernel(source, "k"), launch) == ""
+    turned = source.replace("const float4*)x)[t]", "const float4*)x)[t % 16]")
+    assert "x[0] is read by thread 0 and by thread 16" in read_again(Kernel(turned, "k"), launch)
+
+
 def elements_of(element, *, width=1, block=4, shape=(16,), store=True, line=7):
     return Visits("y", line, store, np.array(element), width, block, shape)
 
