@@ -75,7 +75,7 @@ class ExecutionCounter:
         if isinstance(source, Runs):
             return warps.get(source.block, 0)
         if isinstance(source, Edge):
-            return self._edges.get((source.block, source.target), 0)
+            return self._edges[source.block, source.target]
         if isinstance(source, Stage):
             return self._trips[source.loop].answers[source]
         return self._turns[source.instruction]

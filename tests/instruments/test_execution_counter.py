@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.lanes import lanes_of
 from softlab.instruments.execution_counter import ExecutionCounter
 from softlab.instruments.executions import Edge, Executions, Runs, Turns
 
@@ -37,3 +38,13 @@ def test_turns_add_up_and_those_of_other_instructions_do_not_count(counter):
     counter.turns(4, 2)
     counter.turns(5, 100)
     assert counted(counter) == ([20, 60, 0, 35], 0)
+
+
+def test_an_edge_counts_the_warps_that_take_it(counter):
+    """Also where only some lanes of them do; an edge that has no source does not count."""
+    lanes = lanes_of(np.arange(96)[None] % 40 == np.zeros((2, 1), int))  # lanes 0, 40 and 80 of two blocks
+    counter.edge(0, 1, lanes)
+    counter.edge(1, 1, lanes_of(np.arange(96)[None] < np.array([[1], [33]])))
+    counter.edge(1, 0, lanes)
+    assert counted(counter) == ([20, 60, 6 * 5 + 3 * 11, 0], 6)
+    assert not counter.watches({0, 1})
