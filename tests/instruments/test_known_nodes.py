@@ -303,3 +303,119 @@ def test_room_for_one_more_lane(arena: Arena, what: int) -> None:
     assert nodes.has_room(arena.s)
     arena.s[what] -= 1
     assert not nodes.has_room(arena.s)
+
+
+def warps_hold(arena: Arena, table: int) -> list[int]:
+    first = arena.s[table]
+    return arena.s[first : first + SIZE]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_barrier_of_a_block_joins_what_its_warps_know(arena: Arena, seed: int) -> None:
+    """Who waits gets it; who arrived and went on does not; a block whose warps know the same is left as it is."""
+    random, s = np.random.default_rng(seed), arena.s
+    tables = (nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK)
+    for _ in range(8):
+        for table in tables:
+            for warp in range(SIZE):
+                s[s[table] + warp] = int(random.choice([0, arena.fence(warp)]))
+        differs = random.integers(0, 2, BLOCKS).tolist()
+        s[s[nodes.DIFFERS] : s[nodes.DIFFERS] + BLOCKS] = differs
+        partly = random.integers(0, 2, SIZE).tolist()
+        s[nodes.PARTS] = sum(partly)
+        s[s[nodes.PART_LANES] : s[nodes.PART_LANES] + SIZE] = [SOME if one else nodes.ALL_LANES for one in partly]
+        here = random.choice([0, 1, 3, 3], SIZE).tolist()
+        before = {table: [arena.times[node] for node in warps_hold(arena, table)] for table in tables}
+        assert nodes.meet(s, here, 0, BLOCKS) == BLOCKS
+        for row in range(BLOCKS):
+            mine = range(row * WARPS, (row + 1) * WARPS)
+            waits, come = [w for w in mine if here[w] == 3], [w for w in mine if here[w]]
+            for table in tables:
+                together = np.max([before[table][warp] for warp in come], axis=0) if come else None
+                for warp in mine:
+                    now = s[s[table] + warp]
+                    gets = differs[row] and warp in waits
+                    if now >= len(arena.times):
+                        assert gets
+                        arena.times += [together] * (now + 1 - len(arena.times))
+                    np.testing.assert_array_equal(arena.times[now], together if gets else before[table][warp])
+            met = bool(waits and differs[row])
+            assert s[s[nodes.DIFFERS] + row] == (len(waits) < WARPS if met else differs[row])
+        left = [bool(one and here[warp] != 3) for warp, one in enumerate(partly)]
+        assert s[nodes.PARTS] == sum(left)
+        assert [one != nodes.ALL_LANES for one in warps_hold(arena, nodes.PART_LANES)] == left
+
+
+def test_lanes_that_learn_what_their_warp_knows(arena: Arena) -> None:
+    """A warp has parts until all of its lanes have learnt what one of them did."""
+    s = arena.s
+    lanes = [32, 33, 35, 70]
+    nodes.masks(s, lanes, 4)
+    assert [s[s[nodes.MASK] + warp] for warp in (1, 2)] == [0b1011, 1 << 6]
+    s[s[nodes.PART_LANES] + 1], s[nodes.PARTS] = 0, 1
+    nodes.parts_grow(s, lanes, 4)
+    assert (s[s[nodes.PART_LANES] + 1], s[nodes.PARTS]) == (0b1011, 1)
+    rest = [32 + lane for lane in range(32) if lane not in (0, 1, 3)]
+    nodes.masks(s, rest, len(rest))
+    nodes.parts_grow(s, rest, len(rest))
+    assert (s[s[nodes.PART_LANES] + 1], s[nodes.PARTS]) == (nodes.ALL_LANES, 0)
+    nodes.parts_grow(s, rest, len(rest))
+    assert s[nodes.PARTS] == 0
+    s[s[nodes.PART_LANES] + 1], s[nodes.PARTS] = 1, 1
+    nodes.lanes_meet(s, 1)
+    nodes.lanes_meet(s, 2)
+    assert (s[s[nodes.PART_LANES] + 1], s[nodes.PARTS]) == (nodes.ALL_LANES, 0)
+
+
+def test_fences_of_the_warps_of_lanes(arena: Arena) -> None:
+    """One per warp; without ``TO_ALL`` for its block alone. Where there is no more room it says before which lane."""
+    s, lanes = arena.s, [0, 1, 40, 64 + 3, 64 + 32]
+    assert nodes.fences(arena.near, s, lanes, 0, 5, 50, nodes.TO_ALL) == 5
+    assert [bool(one) for one in warps_hold(arena, nodes.FENCED)] == [True, True, True, True, False, False]
+    assert warps_hold(arena, nodes.FENCED) == warps_hold(arena, nodes.FENCED_IN_BLOCK)
+    assert s[nodes.NODE_COUNT] == 5
+    assert s[s[nodes.DIFFERS] : s[nodes.DIFFERS] + BLOCKS] == [1, 1, 0]
+    before = warps_hold(arena, nodes.FENCED)
+    assert nodes.fences(arena.near, s, lanes, 2, 4, 51, 0) == 4
+    assert warps_hold(arena, nodes.FENCED) == before
+    assert [a != b for a, b in zip(warps_hold(arena, nodes.FENCED_IN_BLOCK), before, strict=True)] == [
+        False, True, True, False, False, False]  # fmt: skip
+    s[nodes.NODE_ROOM] = s[nodes.NODE_COUNT] + nodes.SPARE + 2
+    assert nodes.fences(arena.near, s, lanes, 0, 5, 52, nodes.TO_ALL) == 3, "two nodes more, of warps 0 and 1"
+
+
+def test_when_a_warp_read_a_word_last(arena: Arena) -> None:
+    s = arena.s
+    s[nodes.CALLS] = 1
+    for key, warp, now in ((5, 0, 20), (5, 3, 21), (6, 0, 22), (5, 0, 23)):
+        assert nodes.access_word(arena.near, s, nodes.READ, key, warp, now, nodes.REMEMBER, nodes.NONE) >= 0
+    found = {(key, warp): nodes.last_read(s, key, warp) for key in (5, 6, 7) for warp in (0, 3)}
+    assert found == {(5, 0): 23, (5, 3): 21, (6, 0): 22, (6, 3): 0, (7, 0): 0, (7, 3): 0}
+    answers = [0, 0, 0]
+    nodes.questions(s, nodes.LAST_READS, [5, 5, 6], answers, [0, 3 * 32 + 4, 31], 3, 0)
+    assert answers == [23, 21, 22]
+
+
+def test_who_reads_alone_makes_no_word(arena: Arena) -> None:
+    """Nor who tells nothing. A write by a warp that has made a fence replaces what was told, an exchange adds to it."""
+    s, near = arena.s, arena.near
+    s[nodes.CALLS] = 1
+    nodes.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS)
+    for op in (nodes.READ, nodes.WRITE, nodes.EXCHANGE):
+        assert nodes.access_word(near, s, op, 5, 0, 20, nodes.TO_ALL, nodes.NONE) == nodes.NONE
+    assert s[nodes.WORD_COUNT] == 0
+    nodes.fences(near, s, [0, 64], 0, 2, 30, nodes.TO_ALL)
+    first, second = s[s[nodes.FENCED] + 0], s[s[nodes.FENCED] + 2]
+    at = nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 31, nodes.TO_ALL, nodes.NONE)
+    assert s[at + nodes.TELLS] == first
+    s[nodes.CALLS] += 1
+    assert nodes.access_word(near, s, nodes.WRITE, 5, 2, 32, nodes.TO_ALL, at) == at
+    assert s[at + nodes.TELLS] == second
+    s[nodes.CALLS] += 1
+    assert nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 33, nodes.TO_ALL, at) == at
+    told = s[at + nodes.TELLS]
+    column = [0, 1] if arena.per_block else [0, 2]
+    assert [nodes.time_of(s, told, one) for one in column] == [30, 30]
+    assert s[nodes.LANES_SHARE] == 0
+    nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 33, nodes.TO_ALL, at)
+    assert s[nodes.LANES_SHARE] == 1, "two lanes of a warp in one instruction"
