@@ -401,8 +401,9 @@ def _lookups(case: Any) -> None:
         _spread(case, "cache", "cross_sections", n, blocks, Arranged("energies", "f4", points),
                 unit(points * nuclides), unit(nuclides), unit(n), zeros(n), i(n), i(points), i(nuclides))  # fmt: skip
     for n, words, samples, blocks in ((8_009, 10_007, 5, 128), (30_011, 30_011, 10, 256)):
-        _spread(case, "cache", "negative_samples", 32 * n, blocks, normal(128 * words), normal(128 * words, high=2),
-                Arranged("popular", "i4", 2 * n, words), zeros(n), i(n), i(words), i(samples), u(3))  # fmt: skip
+        _spread(case, "cache", "negative_samples", 32 * n, blocks, normal(128 * words),
+                Arranged("within", "f4", 128 * words, 20), Arranged("popular", "i4", 2 * n, words), zeros(n),
+                i(n), i(words), i(samples), u(3))  # fmt: skip
     for category, n, far, blocks in (("cache", 200_003, 50_000, 128), ("stream", 1_500_007, 1_000, 256)):
         _spread(case, category, "mesh_gradients", n, blocks, normal(n), Arranged("beside", "i4", 4 * n, far),
                 normal(8 * n), zeros(2 * n), i(n))  # fmt: skip
@@ -553,7 +554,7 @@ def _counts(case: Any) -> None:
     for width, height in ((640, 480), (1_920, 1_080)):
         case("atomics", "hog_cells", (up(width, 32), up(height, 8)), (32, 8), numbers(width * height, 256, "u1"),
              zeros(9 * up(width, 8) * up(height, 8)), i(width), i(height))  # fmt: skip
-    for n, groups, blocks in ((200_003, 20_011, 256), (5_003, 300, 64)):
+    for n, groups, blocks in ((60_013, 20_011, 256), (5_003, 300, 64)):
         _spread(case, "atomics", "cas_products", n, blocks, numbers(n, groups), Arranged("factors", "f4", n),
                 zeros(groups, "i4"), i(n))  # fmt: skip
     for n, side, blocks in ((60_013, 24, (64, 256, 1_024)), (500_009, 40, 256)):
@@ -631,7 +632,7 @@ def _copied(case: Any) -> None:
         _spread(case, "stream" if rows > 4_000 else "async", "async_gemv", 32 * rows, blocks, normal(rows * columns),
                 normal(columns), zeros(rows), i(rows), i(columns // 4),
                 smem=64 * 256)  # fmt: skip
-    for tiles, grid, block in ((3_000, 264, 256), (500, 132, 128), (9_001, 396, 512)):
+    for tiles, grid, block in ((3_000, 264, 256), (500, 132, 128), (4_001, 396, 512)):
         case("atomics", "async_byte_bins", grid, block, numbers(4 * tiles * block, 1 << 32, "u4"), zeros(256, "u4"),
              i(tiles), smem=32 * block)  # fmt: skip
 
