@@ -30,7 +30,7 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
 - ``interval.IMAD.WIDE.stall.N``: One warp per scheduler, and N cycles as the stall count.
 - ``interval.mixed.A+B``: Cycles per pair of one A and one B on a scheduler: whether two pipes work at the same time.
   UIMAD, UIMAD.WIDE and UIADD3 beside IMAD, too; IMAD.WIDE and IMAD.HI beside others also with ``.warps.1``.
-- ``interval.mixed.A.of.4.B``: Cycles per instruction where one of four is an A and three are a B.
+- ``interval.mixed.A.of.N.B``: Cycles per instruction where one of N is an A and the others are a B.
 
 **Tensor cores**
 
@@ -39,7 +39,8 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
   multiplies it. Also MOVM.16.MT88.
 - ``interval.CLASS.warps.N``: As for other classes. ``interval.HMMA.16816.F32.unkept.warps.N`` and its like: no source
   is kept for reuse; ``....stall.N``: one warp per scheduler, and N cycles as the stall count.
-- ``interval.mixed.A+B``: Of products beside FFMA, LOP3, IMAD, DFMA and other products.
+- ``interval.mixed.A+B`` of two products; ``interval.mixed.A.of.N.B`` of a product, and FFMA, LOP3, IMAD or DFMA that
+  work on its result.
 - ``latency.LDSM.16.M88``, ``.M88.2``, ``.M88.4``, ``.MT88`` and so on (transposed), ``....conflict.N``: Load to use; N
   rows of a matrix share their banks: 1, 2, 4, 8. ``interval_sm.LDSM...``, ``interval_sm.STSM...``: Cycles per warp
   instruction of the whole SM; ``.warps.N``: with N warps. ``latency.STSM.16.M88.LDS``: a store and a load together.

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import ceil, inf
 
 from softlab.emulator.machine.native_python import Bytes, Floats, Int32s, Int64s
-from softlab.timing.program import Action, Pipe
+from softlab.timing.program import LAST_WITH_BANKS, Action, Pipe
 from softlab.timing.stalls import (
     BRANCH,
     DISPATCH,
@@ -75,9 +75,8 @@ READ_WINDOW = 2.0
 TURN_BLOCK, TURN_CYCLE = float(1 << 36), 32.0
 LOT_CYCLE, LOT_WARP, LOTS = 40503.0, 30011.0, 32.0
 
-_FMA, _HEAVY, _ALU, _FP64, _MIO_PIPE, _LG_PIPE = (
-    int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64, Pipe.MIO, Pipe.LG)
-)
+_FMA, _HEAVY, _ALU, _MIO_PIPE, _LG_PIPE = (int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.MIO, Pipe.LG))
+_LAST_WITH_BANKS = int(LAST_WITH_BANKS)
 _CONSTANT, _BRANCH_PIPE = int(Pipe.CONSTANT), int(Pipe.BRANCH)
 _FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER, _ARRIVE = (
     int(a)
@@ -192,7 +191,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     pipe, at, reason = ints[rows + ROW * index + 1], 0.0, MATH
                     if pipe == 0:
                         at = 0.0
-                    elif pipe <= _FP64:
+                    elif pipe <= _LAST_WITH_BANKS:
                         at = floats[free + pipe]
                         if pipe == _FMA:
                             at = min(at, floats[free + _HEAVY])
@@ -263,7 +262,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             if journal:
                 _note(ints, floats, SELECTED, index, t, t + 1)
             ints[blocked + w] = 0
-            if pipe <= _FP64:
+            if pipe <= _LAST_WITH_BANKS:
                 if pipe == _FMA:
                     half = _FMA if floats[free + _FMA] <= floats[free + _HEAVY] else _HEAVY
                     floats[free + half] = max(t, floats[free + half]) + 2 * interval
@@ -285,7 +284,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             ints[LAST + s] = w
             phase = NEXT
             if action in (_FIXED, _EXIT):
-                if pipe > _FP64:
+                if pipe > _LAST_WITH_BANKS:
                     floats[free + pipe] = t + interval
                     floats[BUSY + pipe] += interval
             elif action in (_MEMORY, _VARIABLE, _MBARRIER):
@@ -314,8 +313,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         done = begin + cycles - 1 + latency
                         ints[asks + w] = ask + 1
                 else:
-                    floats[free + pipe] = t + interval
-                    floats[BUSY + pipe] += interval
+                    if pipe > _LAST_WITH_BANKS:
+                        floats[free + pipe] = t + interval
+                        floats[BUSY + pipe] += interval
                     drained = t + interval + 2
                     done = t + latency
                     if pipe == _CONSTANT:

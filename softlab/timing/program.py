@@ -15,6 +15,7 @@ from enum import IntEnum
 
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import Error
+from softlab.sass.products import SHAPES, registers_of_operands
 from softlab.timing.parameters import Parameters
 
 
@@ -26,13 +27,17 @@ class Pipe(IntEnum):
     FMA_HEAVY = 2
     ALU = 3
     FP64 = 4
-    XU = 5
-    UNIFORM = 6
-    MIO = 7
-    LG = 8
-    CONSTANT = 9
-    BRANCH = 10
-    TENSOR = 11
+    TENSOR = 5
+    XU = 6
+    UNIFORM = 7
+    MIO = 8
+    LG = 9
+    CONSTANT = 10
+    BRANCH = 11
+
+
+#: Those up to this one read their registers by the ports of the register banks.
+LAST_WITH_BANKS = Pipe.TENSOR
 
 
 class Action(IntEnum):
@@ -73,7 +78,8 @@ _PIPES: dict[str, Pipe] = {
         ),
         Pipe.ALU,
     ),
-    **dict.fromkeys(_names("DADD DMUL DFMA DSETP DMNMX"), Pipe.FP64),
+    # DMMA takes turns with DFMA: the rows ``mixed.DMMA.8x8x4.of.N.DFMA`` are the sum of both.
+    **dict.fromkeys(_names("DADD DMUL DFMA DSETP DMNMX DMMA"), Pipe.FP64),
     **dict.fromkeys(_names("MUFU POPC FLO BREV F2F F2I I2F FRND FCHK"), Pipe.XU),
     **dict.fromkeys(
         _names(
@@ -83,7 +89,7 @@ _PIPES: dict[str, Pipe] = {
         Pipe.UNIFORM,
     ),
     **dict.fromkeys(_names("VOTE"), Pipe.ALU),
-    **dict.fromkeys(_names("HMMA IMMA DMMA"), Pipe.TENSOR),
+    **dict.fromkeys(_names("HMMA IMMA"), Pipe.TENSOR),
     **dict.fromkeys(
         _names(
             "LDS STS ATOMS LDSM STSM SHFL MOVM S2R S2UR REDUX CREDUX MATCH SYNCS ARRIVES BAR B2R STAS REDAS QSPC "
@@ -181,7 +187,7 @@ def _line(one: MachineInstruction, file: str) -> int:
 def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameters) -> Row:
     one = code[index]
     pipe, control = _PIPES.get(one.opcode), one.control
-    measured = pipe != Pipe.TENSOR or any(name in parameters.interval for name in _classes(one))
+    measured = one.opcode not in SHAPES or _is_measured(one, parameters)
     if pipe is None or control is None or not measured:
         why = "no pipe is known for it" if pipe is None else "its control code is not known"
         why = why if measured else "the atlas has no row of it"
@@ -204,6 +210,15 @@ def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameter
         _constant_line(one),
         parameters.wide_integer if one.opcode == "IMAD" and "WIDE" in one.modifiers else 0.0,
     )
+
+
+def _is_measured(product: MachineInstruction, parameters: Parameters) -> bool:
+    """Whether a row of the atlas is about a product of matrices."""
+    try:
+        registers_of_operands(product.opcode, product.modifiers)
+    except NotImplementedError:
+        return False
+    return any(name in parameters.interval for name in _classes(product))
 
 
 def _stall(one: MachineInstruction, cycles: int, parameters: Parameters) -> int:
@@ -277,19 +292,22 @@ def _sources(one: MachineInstruction) -> list[tuple[int, bool] | None]:
 
 
 def _banks(code: tuple[MachineInstruction, ...], index: int, pipe: Pipe) -> tuple[int, int, int, int]:
-    if pipe not in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.FP64):
-        return 0, 0, 0, 0
     one = code[index]
+    if pipe == Pipe.NONE or pipe > LAST_WITH_BANKS:
+        return 0, 0, 0, 0
     kept = _sources(code[index - 1]) if index else []
     plain: set[int] = set()  # a register that is read twice takes the port once
     cached: set[int] = set()
-    double = pipe == Pipe.FP64
+    # Registers of each source.
+    counts = registers_of_operands(one.opcode, one.modifiers)[1:] if one.opcode in SHAPES else ()
+    of_other = 2 if pipe == Pipe.FP64 else 1
     for slot, source in enumerate(_sources(one)):
         if source is None:
             continue
         before = kept[slot] if slot < len(kept) else None
         again = before is not None and before == (source[0], True)
-        for register in (source[0], source[0] + 1) if double else (source[0],):
+        count = counts[slot] if slot < len(counts) else of_other
+        for register in range(source[0], source[0] + count):
             plain.add(register)
             if not again:
                 cached.add(register)

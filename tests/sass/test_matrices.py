@@ -9,6 +9,7 @@ from softlab.cuda.disassembly import find_nvdisasm
 from softlab.errors import KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
 from softlab.sass import Kind, Space, interpret
+from softlab.sass.products import registers_of_operands
 from tests.emulator.test_matrices import kernel, matrices
 from tests.hardware import matrix_cases
 from tests.hardware.record_tensor import TensorCase, _warp_product, recording, tensor_cases
@@ -118,3 +119,27 @@ def test_products_of_warpgroups_are_named() -> None:
     arguments, _ = case.arguments(np.array)
     with pytest.raises(UnsupportedInstruction, match=r"WARPGROUP|HGMMA"):
         interpret(Kernel.from_program(case.compile()), case.grid, case.block, arguments, smem=case.smem)
+
+
+@pytest.mark.parametrize(
+    ("opcode", "modifiers", "registers"),
+    [
+        ("HMMA", ("16816", "F32"), (4, 4, 2, 4)),
+        ("HMMA", ("16816", "F16"), (2, 4, 2, 2)),
+        ("HMMA", ("1684", "F32", "TF32"), (4, 2, 1, 4)),
+        ("IMMA", ("16832", "S8", "U8", "SAT"), (4, 4, 2, 4)),
+        ("BMMA", ("168256", "AND", "POPC"), (4, 4, 2, 4)),
+        ("DMMA", ("16x8x16",), (8, 16, 8, 8)),
+    ],
+)
+def test_operands_have_the_registers_of_their_fragments(
+    opcode: str, modifiers: tuple[str, ...], registers: tuple[int, ...]
+) -> None:
+    assert registers_of_operands(opcode, modifiers) == registers
+
+
+@pytest.mark.parametrize("modifiers", [("SP", "16832", "F32"), ("F32",), ("884", "F32"), ("1688", "F16", "BF16")])
+def test_other_products_are_not_known(modifiers: tuple[str, ...]) -> None:
+    """Sparse ones, none without a shape, those of older GPUs, and none that PTX does not have."""
+    with pytest.raises(NotImplementedError):
+        registers_of_operands("HMMA", modifiers)

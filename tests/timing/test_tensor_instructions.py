@@ -37,11 +37,14 @@ def _estimate(name: str, rounds: int, threads: int, mode: int = 0, pitch: int = 
     return kernel.estimate(1, threads, arguments, smem=4 * SHARED_WORDS, device="H100", what_if=what_if)
 
 
-def _interval(name: str, threads: int, pitch: int = 16) -> float:
-    """Cycles per step of a stream and warp, as the recorder takes them: the difference of its two loops."""
+def _interval(name: str, threads: int, pitch: int = 16, count: int = 1) -> float:
+    """Cycles per instruction of a stream and warp, as the recorder takes them: the difference of its two loops.
+
+    count: instructions per step.
+    """
     rounds = 4
     short, long = (_estimate(name, rounds, threads, mode, pitch).cycles for mode in (0, 1))
-    return (long - short) / (rounds * _STREAM * threads / 32)
+    return (long - short) / (rounds * _STREAM * count * threads / 32)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,18 @@ def test_streams_take_the_interval_of_the_pipe(name: str, threads: int) -> None:
     assert 4 * _interval(f"stream.{name}", threads) == pytest.approx(expected, rel=0.03)
 
 
+@pytest.mark.parametrize(
+    ("name", "tolerance"),
+    [("HMMA.16816.F32.of.5.FFMA", 0.1), ("HMMA.16816.F32.of.3.LOP3", 0.1), ("IMMA.16832.S8.S8.of.5.LOP3", 0.1),
+     ("HMMA.1688.F32.of.2.FFMA", 0.25), ("DMMA.8x8x4.of.3.DFMA", 0.1)],
+)  # fmt: skip
+def test_products_hold_up_what_stands_beside_them(name: str, tolerance: float) -> None:
+    """They read their registers through the ports that the others need; DMMA takes turns with DFMA."""
+    count = int(name.partition(".of.")[2].partition(".")[0])
+    found = 4 * _interval(f"stream.{name}", 1024, count=count)
+    assert found == pytest.approx(ATLAS[f"interval.mixed.{name}"], rel=tolerance)
+
+
 @pytest.mark.parametrize(("rows", "pitch"), [("", 16), (".conflict.8", 128)])
 @pytest.mark.parametrize("name", ["LDSM.16.M88", "LDSM.16.M88.4", "STSM.16.MT88.2"])
 def test_matrices_take_a_wavefront_each_and_more_where_rows_share_banks(name: str, rows: str, pitch: int) -> None:
@@ -73,6 +88,7 @@ def test_a_launch_can_be_bound_by_the_tensor_cores() -> None:
     assert found.bound == "tensor"
     assert found.use["tensor"] > 0.9
     assert max(found.stalls, key=found.stalls.__getitem__) == "math_pipe_throttle"
+    assert _estimate("stream.DMMA.16x8x4", 8, 1024).bound == "fp64"
 
 
 def test_without_bank_conflicts_a_matrix_takes_one_wavefront() -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.matrix_products import MatrixProduct
 from softlab.emulator.opcodes.matrix_unit import registers_of, rows_of
 from softlab.sass.access import Access
 from softlab.sass.form import U32, U64, Form, Reader
@@ -18,59 +17,23 @@ from softlab.sass.lanes import WARP
 from softlab.sass.machine import Machine
 from softlab.sass.memory import ITEMS
 from softlab.sass.opcodes.warps import executing, writer
+from softlab.sass.products import SHAPES, product_of, registers_of_operands
 from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind
 
 #: Lanes that give the addresses of the rows of a matrix, and the bytes of a row.
 _ROWS, _ROW_BYTES = 8, 16
-_FLOAT_SHAPES = {"1684": "m16n8k4", "1688": "m16n8k8", "16816": "m16n8k16"}
-_INTEGER_SHAPES = {"8816": "m8n8k16", "16816": "m16n8k16", "16832": "m16n8k32"}
-_BIT_SHAPES = {"88128": "m8n8k128", "168128": "m16n8k128", "168256": "m16n8k256"}
-_DOUBLE_SHAPES = {"8x8x4": "m8n8k4", "16x8x4": "m16n8k4", "16x8x8": "m16n8k8", "16x8x16": "m16n8k16"}
 
 
-@effect("HMMA")
-def _product_of_floats(form: Form, machine: Machine) -> Action:
-    """Factors of f16, unless it says BF16 or TF32."""
-    form.only(*_FLOAT_SHAPES, "F16", "F32", "BF16", "TF32")
-    shape, result = form.one_of(*_FLOAT_SHAPES), form.one_of("F32", "F16").lower()
-    factor = form.one_of("BF16", "TF32", default="F16").lower()
-    return _product(form, machine, MatrixProduct(_FLOAT_SHAPES[shape], (result, factor, factor, result)))
-
-
-@effect("IMMA")
-def _product_of_bytes(form: Form, machine: Machine) -> Action:
-    form.only(*_INTEGER_SHAPES, "S8", "U8", "SAT")
-    left, right = (m.lower() for m in form.modifiers if m in ("S8", "U8"))
-    shape = _INTEGER_SHAPES[form.one_of(*_INTEGER_SHAPES)]
-    return _product(form, machine, MatrixProduct(shape, ("s32", left, right, "s32"), saturate=form.has("SAT")))
-
-
-@effect("BMMA")
-def _product_of_bits(form: Form, machine: Machine) -> Action:
-    form.only(*_BIT_SHAPES, "AND", "XOR", "POPC")
-    shape, operation = _BIT_SHAPES[form.one_of(*_BIT_SHAPES)], form.one_of("AND", "XOR").lower()
-    return _product(form, machine, MatrixProduct(shape, ("s32", "b1", "b1", "s32"), operation=operation))
-
-
-@effect("DMMA")
-def _product_of_doubles(form: Form, machine: Machine) -> Action:
-    form.only(*_DOUBLE_SHAPES, "RZ", "RM", "RP")
-    shape = _DOUBLE_SHAPES[form.one_of(*_DOUBLE_SHAPES)]
-    rounding = form.one_of("RZ", "RM", "RP", default="RN").lower()
-    return _product(form, machine, MatrixProduct(shape, ("f64", "f64", "f64", "f64"), rounding=rounding))
-
-
-def _product(form: Form, machine: Machine, product: MatrixProduct) -> Action:
+@effect(*SHAPES)
+def _product(form: Form, machine: Machine) -> Action:
     """D = A B + C: the operands D, A, B and C, the first register of each."""
-    product.check()
+    opcode, modifiers = form.instruction.opcode, form.modifiers
+    product, counts = product_of(opcode, modifiers), registers_of_operands(opcode, modifiers)
     if len(form.operands) != 4 or any(o.negated or o.absolute or o.inverted for o in form.operands):
         raise NotImplementedError("other operands than D, A, B and C")
     if [s for o in form.operands for s in o.suffixes if s != "reuse"] not in ([], ["ROW", "COL"]):
         raise NotImplementedError("the layout of a matrix")
-    # Registers of 32 bits per register of the fragment.
-    words = 2 if product.kinds[0] == "f64" else 1
-    counts = [words * one.registers for one in product.fragments]
     destinations = form.destinations(0, counts[0])
     given = [_fragment(form, number, count) for number, count in enumerate(counts[1:], 1)]
     masks, writes = executing(form, machine), [writer(form, machine, one) for one in destinations]
@@ -79,7 +42,7 @@ def _product(form: Form, machine: Machine, product: MatrixProduct) -> Action:
         if not masks(r).any():
             return
         parts = (np.stack([machine.now.spread(read(r)) for read in readers], axis=-1) for readers in given)
-        a, b, c = (part.view(U64) if words == 2 else part for part in parts)
+        a, b, c = (part.view(U64) if product.kinds[0] == "f64" else part for part in parts)
         found = product.of_registers(a, b, c).view(U32)
         for number, write in enumerate(writes):
             write(r, np.ascontiguousarray(found[..., number]))
