@@ -11,6 +11,9 @@ from softlab.kernel import Kernel
 from softlab.sass import Kind, Space, interpret
 from softlab.sass.products import registers_of_operands
 from tests.emulator.test_matrices import kernel, matrices
+from tests.emulator.test_wmma import CASES as WMMA
+from tests.emulator.test_wmma import DTYPES, in_memory, name_of, sizes
+from tests.emulator.test_wmma import SOURCE as WMMA_SOURCE
 from tests.hardware import matrix_cases
 from tests.hardware.record_tensor import TensorCase, _warp_product, recording, tensor_cases
 from tests.sampled import one_of
@@ -61,6 +64,21 @@ def _factor(form: str) -> str:
 def test_products_are_those_of_the_ptx(form: str) -> None:
     """Random fragments with subnormals, infinities and NaNs."""
     _same(_warp_product(form))
+
+
+@pytest.mark.parametrize("case", WMMA, ids=name_of)
+def test_tiles_of_wmma_are_those_of_the_ptx(case: tuple[str, ...]) -> None:
+    """The assembler transposes some of the fragments by MOVM."""
+    shape, kind, d, c, *orders = case
+    m, n, k = sizes(shape)
+    rng = np.random.default_rng(9)
+    sides = (rng.integers(0, 2 if kind == "b1" else 8, side) for side in ((m, k), (k, n)))
+    a, b = (in_memory(side, order == "row", kind) for side, order in zip(sides, orders, strict=True))
+    added, expected = rng.integers(-50, 50, (n, m)).astype(DTYPES[c]), np.zeros((m, n), DTYPES[d])
+    tiles = Kernel(WMMA_SOURCE, name_of(case))
+    found = interpret(tiles, 1, 32, (a, b, added, np.zeros_like(expected)))
+    tiles.run(1, 32, (a, b, added, expected), record=False)
+    assert found.output(3).tobytes() == expected.tobytes()
 
 
 def test_the_gallery_multiplies_as_the_hardware_does() -> None:
