@@ -65,18 +65,25 @@ def without_host_members(files: Collection[File]) -> None:
 
 
 def keep_declared(files: Collection[File]) -> None:
-    """Keep the functions without an attribute whose declarations have one: nvcc takes them for the device, too."""
-    prototypes = [
-        item for file in files for item in file.items if item.node is not None and is_prototype(declared_in(item.node))
-    ]
-    declared = {_signature(item) for item in prototypes} - {()}
+    """Keep the functions without an attribute that have one elsewhere, in a declaration or where they are defined: nvcc
+    takes them for the device, too. A declaration without an attribute that stays gets one."""
+    names = {name for file in files for item in file.unmarked for name in item.names}
+    likely = (item for file in files for item in file.items if item.node is not None and item.names & names)
+    marked = {_signature(item) for item in likely if _is_function(item)} - {()}
     for file in files:
         for item in file.unmarked:
-            if _signature(item) in declared:
-                file.items.append(item)
-            else:
+            if _signature(item) not in marked:
                 file.host_names |= item.names
                 file.blank.append(item.span)
+                continue
+            file.items.append(item)
+            if item.node is not None and is_prototype(inner := declared_in(item.node)):
+                file.declared_at.append(inner.start_byte)
+
+
+def _is_function(item: Item) -> bool:
+    inner = declared_in(item.node) if item.node is not None else None
+    return inner is not None and (inner.type == "function_definition" or is_prototype(inner))
 
 
 def _signature(item: Item) -> tuple[object, ...]:
@@ -166,7 +173,7 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
         item.const_at = None if function else const_of_number(inner)
         file.constexpr_at += _constexpr_in(file, node, inner) if function else []
         file.items.append(item)
-    elif whole and function:
+    elif whole and (function or is_prototype(inner)):
         file.unmarked.append(item)
     elif not re.fullmatch(r"[\s{};]*", text_of(node)):  # braces alone have their partners elsewhere
         file.host_names |= names_of(inner)

@@ -370,3 +370,19 @@ def test_a_large_checkout_is_not_searched_and_the_code_says_so(tmp_path: Path, m
         assert code.missing == missing
         assert ("which has more than 3 folders" in code.remarks[0]) == bool(missing)
     source_files._listed_in.cache_clear()
+
+
+def test_a_declaration_without_an_attribute_whose_definition_has_one() -> None:
+    """nvcc takes both for the device, with a warning. The host's own function of that name goes."""
+    code = device_code.read(
+        "namespace n { typedef short data; float to(data v); float to(double v);\n"
+        "template <class T> T half(T x);\n"
+        "struct H { data d; __device__ float f() const { return half(to(d)); } };\n"
+        "__host__ __device__ float to(data value) { return value * 2.0f; }\n"
+        "template <class T> __device__ T half(T x) { return x / 2; }\nfloat to(double v) { return v; } }\n"
+        "__global__ void k(float* x) { n::H h; h.d = 4; *x = h.f(); }\n"
+    )
+    lines = code.source.splitlines()
+    assert "__host__ __device__ float to(data v);" in lines[0]
+    assert "double" not in code.source
+    assert "template <class T> __host__ __device__ T half(T x);" in lines[1]
