@@ -269,3 +269,28 @@ def test_arrays_of_no_length_at_the_end_of_a_struct(tmp_path: Path) -> None:
     run = softlab.Kernel.from_file(path).run(1, 1, (row, row.copy(), y), record=False)
     assert y[0] == 30
     assert any("has one element here" in remark for remark in run.remarks)
+
+
+PIXELS = """\
+typedef unsigned int word;
+struct Pixel {
+  unsigned char r, g, b;
+  word aligner[];
+};
+struct Pair { float a; double whole[0]; };
+__global__ void red(Pixel* pixels, int* sizes) {
+  pixels[threadIdx.x].r = threadIdx.x + 1;
+  sizes[0] = sizeof(Pixel); sizes[1] = alignof(Pixel); sizes[2] = sizeof(Pair);
+}
+"""
+
+
+def test_an_array_of_no_length_that_aligns_a_struct(tmp_path: Path) -> None:
+    """Nothing names it: the struct has the size that g++ and nvcc give it."""
+    path = tmp_path / "pixels.cu"
+    path.write_text(PIXELS)
+    pixels, sizes = np.zeros((3, 4), np.uint8), np.zeros(3, np.int32)
+    run = softlab.Kernel.from_file(path).run(1, 3, (pixels, sizes), record=False)
+    assert sizes.tolist() == [4, 4, 8]
+    assert pixels.tolist() == [[1, 0, 0, 0], [2, 0, 0, 0], [3, 0, 0, 0]]
+    assert not any("has one element here" in remark for remark in run.remarks)

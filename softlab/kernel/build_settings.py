@@ -97,9 +97,6 @@ _COMPLEX, _OF_STREAMS = "thrust/complex.h", {"thrust/detail/complex/stream.h": "
 _RANDOM = "thrust/random.h"
 _NO_INTRINSICS = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
 _NO_MACROS = "#if finds no macro of g++ or Linux in this program, such as __GNUC__: with them it does not compile here"
-_LENGTHS_ADDED = (
-    "an array of no length at the end of a struct has one element here: sizeof of that struct may be larger"
-)
 _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
@@ -154,7 +151,7 @@ class Settings:
     ``orderings``: with what C++20's three-way comparison gives.
     ``gcc``: conditionals see macros of g++ on Linux, as with nvcc. ``not_gcc``: they do not, as a compilation failed.
     ``gnu``: with forms of GNU C++ and of nvcc's lambdas.
-    ``lengths``: an array of no length at the end of a struct has one element.
+    ``lengths``: without arrays of no length at the end of a struct.
     ``narrowing``: lists in braces may make numbers narrower.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
     of these libraries.
@@ -289,7 +286,6 @@ class Settings:
         return (
             *([_NO_INTRINSICS] if self.old_intrinsics else []),
             *([_NO_MACROS] if self.not_gcc else []),
-            *([_LENGTHS_ADDED] if self.lengths else []),
         )
 
     def headers(self) -> dict[str, str]:

@@ -6,7 +6,8 @@ Lines stay where they are, so that places in errors and findings are those of th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from softlab.cuda.device_code import DeviceCode
@@ -18,11 +19,14 @@ ASKED = re.compile(
 )
 #: What the compiler says of an array of no length at the end of a struct, and where one stands.
 NO_LENGTH = re.compile(
-    r'error: (?:incomplete type ".*\[\]" is not allowed|the size of an array must be greater than zero)'
+    r'error: (?:incomplete type ".*\[\]"(?: \(aka ".*"\))? is not allowed|the size of an array must be greater than zero)'
 )
 _WITHOUT_LENGTH = re.compile(
-    r"(?<=[;{}\n])(\s*(?!extern\b)(?:[A-Za-z_][\w:]*[\s*]+)+\w+\s*)\[\s*0?\s*\](?=\s*;(?:\s|//[^\n]*|/\*.*?\*/)*\})"
+    r"(?<=[;{}\n])\s*(?!extern\b)(?P<type>(?:[A-Za-z_][\w:]*[\s*]+)+)(?P<name>\w+)\s*\[\s*0?\s*\](?=\s*;(?:\s|//[^\n]*|/\*.*?\*/)*\})"
 )
+#: What to say of such an array that device code names.
+_ONE_ELEMENT = "an array of no length at the end of a struct has one element here: sizeof of that struct may be larger"
+_HEAD = re.compile(r"\b(?:struct|class|union)\b")
 #: Macros of g++ on Linux, for conditionals of a program alone: the headers of CUDA would take NVRTC for g++.
 _MACROS = {
     "__GNUC__": "12",
@@ -102,8 +106,40 @@ def in_standard_forms(code: DeviceCode) -> DeviceCode:
 
 
 def with_lengths(code: DeviceCode) -> DeviceCode:
-    """The same code, where an array of no length at the end of a struct has one element."""
-    return _changed(code, lambda text: _WITHOUT_LENGTH.sub(r"\1[1]", text))
+    """The same code without arrays of no length at the end of a struct. One that nothing else names goes, and its
+    struct keeps the alignment that it gives it. Any other one has one element, and a remark says so."""
+    texts = (code.source, *code.headers.values())
+    words = Counter(word for text in texts for word in re.findall(r"\w+", text))
+    arrays = {found["name"] for text in texts for found in _WITHOUT_LENGTH.finditer(text)}
+    named = {name for name in arrays if words[name] > 1}
+    changed = _changed(code, lambda text: _without_arrays(text, named))
+    return replace(changed, remarks=(*changed.remarks, _ONE_ELEMENT)) if named else changed
+
+
+def _without_arrays(text: str, named: Collection[str]) -> str:
+    """The text without arrays of no length, from the last to the first. Those with these names get one element."""
+    for found in reversed(list(_WITHOUT_LENGTH.finditer(text))):
+        opening = _opening(text, found.start())
+        head = next(reversed(list(_HEAD.finditer(text, 0, opening))), None)
+        if found["name"] in named or head is None:
+            text = f"{text[: found.start()]}{found[0].partition('[')[0]}[1]{text[found.end() :]}"
+            continue
+        lines = "\n" * found[0].count("\n")
+        kind = " ".join(found["type"].split())
+        rest = f"{text[head.end() : found.start()]}{lines}{text[found.end() :]}"
+        text = f"{text[: head.end()]} alignas({kind}){rest}"
+    return text
+
+
+def _opening(text: str, at: int) -> int:
+    """Where the innermost brace opens that is open at this place."""
+    opened: list[int] = []
+    for found in _BRACE.finditer(text, 0, at):
+        if found[0] == "{":
+            opened.append(found.start())
+        elif found[0] == "}":
+            opened = opened[:-1]
+    return opened[-1] if opened else 0
 
 
 def _changed(code: DeviceCode, change: Callable[[str], str]) -> DeviceCode:
