@@ -19,7 +19,8 @@ ASKED = re.compile(
 )
 #: What the compiler says of an array of no length at the end of a struct, and where one stands.
 NO_LENGTH = re.compile(
-    r'error: (?:incomplete type ".*\[\]"(?: \(aka ".*"\))? is not allowed|the size of an array must be greater than zero)'
+    r'error: (?:incomplete type ".*\[\]"(?: \(aka ".*"\))? is not allowed'
+    r"|the size of an array must be greater than zero)"
 )
 _WITHOUT_LENGTH = re.compile(
     r"(?<=[;{}\n])\s*(?!extern\b)(?P<type>(?:[A-Za-z_][\w:]*[\s*]+)+)(?P<name>\w+)\s*\[\s*0?\s*\](?=\s*;(?:\s|//[^\n]*|/\*.*?\*/)*\})"
