@@ -320,3 +320,52 @@ def test_a_part_that_is_off_by_default(tmp_path: Path) -> None:
     assert any("for WITH_MORE=1: that is defined" in remark for remark in run.remarks)
     with pytest.raises(softlab.CompileError, match=r"inside #if FIXED"):
         softlab.Kernel.from_file(path, "never")
+
+
+LISTS = """\
+#define HD __host__ __device__
+#define T float
+#define NAME plus_float
+#include "plus.inl"
+#undef T
+#undef NAME
+#define T double
+#define NAME plus_double
+#define FURTHER
+#include "plus.inl"
+#undef T
+#undef NAME
+#define PASTED(name) name##_pasted
+HD int PASTED(three)(int x) { return x + 3; }
+enum Kind {
+#define KIND(name, value) KIND_##name = value,
+#include "kinds.def"
+#undef KIND
+  KINDS };
+#define COLOURS(one) one(RED) one(GREEN)
+#define AS_ENUM(name) name,
+enum { COLOURS(AS_ENUM) COLOUR_COUNT };
+int unused[] = {
+#include "numbers.inc"
+};
+inline namespace current { HD int version() { return 7; } }
+__global__ void k(double* y) {
+  y[0] = plus_float(2); y[1] = plus_double(2); y[2] = three_pasted(4); y[3] = KIND_narrow; y[4] = KINDS; y[5] = GREEN;
+  y[6] = COLOUR_COUNT; y[7] = version(); y[8] = RED;
+}
+"""
+
+
+def test_names_and_lists_that_macros_and_other_files_make(tmp_path: Path) -> None:
+    """Functions by ``#define NAME`` around an include, enumerators from a list, an inline namespace."""
+    files = {
+        "k.cu": LISTS,
+        "plus.inl": "HD T NAME(T x) {\n#ifdef FURTHER\n  return x * 10;\n#else\n  return x + 1;\n#endif\n}\n",
+        "kinds.def": "KIND(wide, 4)\nKIND(narrow, 9)\n",
+        "numbers.inc": "1, 2, 3\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    y = np.zeros(9)
+    softlab.Kernel.from_file(tmp_path / "k.cu").run(1, 1, (y,), record=False)
+    assert y.tolist() == [3, 20, 7, 9, 10, 1, 2, 7, 0]

@@ -220,7 +220,7 @@ def macro_scope(file: File, node: Node) -> list[str]:
 
 def outer_space(file: File, node: Node) -> bytes | None:
     """The outermost namespace around a declaration; None for none, and where a macro makes its name."""
-    names = [*macro_scope(file, node), *scope_of(node)]
+    names = [*macro_scope(file, node), *scope_of(node, inline=False)]
     name = names[0].split("::")[0].strip().encode() if names else b""
     return name if name and name not in file.macros else None
 

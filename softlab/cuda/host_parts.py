@@ -39,6 +39,8 @@ _HOST_VALUE = re.compile(
 
 #: What the body of a function for both sides names of the host: nvcc leaves such calls out, with a warning.
 _OF_HOST = re.compile(rb"\bstd::(?:string|vector|map|set|list|deque|unordered_\w+|function|mutex|\w*stream)\b")
+#: Enumerators that a macro or an included list makes.
+_MADE_ENUMERATORS = re.compile(rb"^[ \t]*#[ \t]*include\b|[{,\n][ \t]*[A-Za-z_]\w*[ \t]*\(", re.MULTILINE)
 _THROW = re.compile(rb"(?:(?<=[{};)])|\belse)\s*(throw\b[^;]*;)")
 
 
@@ -153,7 +155,8 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     function = inner.type == "function_definition"
     span = span_of(file, node)
     words = set(WORD.findall(file.text[span[0] : span[1]]))
-    item = Item(span, node, names_of(inner), words, space=outer_space(file, node))
+    names, unclear = _names_with_macros(file, inner)
+    item = Item(span, node, names, words, root=unclear, space=outer_space(file, node))
     constant = re.search(
         _CONSTANT_FUNCTION.pattern.decode() if function else r"\b(?:const|constexpr|constinit)\b", head
     )
@@ -161,7 +164,7 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))
         item.kernel = kernel
-        item.root = kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
+        item.root |= kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
         file.host_members.append(list(_host_members(file, inner, spaces)))
@@ -178,6 +181,18 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     elif not re.fullmatch(r"[\s{};]*", text_of(node)):  # braces alone have their partners elsewhere
         file.host_names |= names_of(inner)
         file.blank.append(span_of(file, node))
+
+
+def _names_with_macros(file: File, node: Node) -> tuple[set[bytes], bool]:
+    """What a declaration declares, with what macros stand for in its names: each of several definitions. And whether
+    it may declare more: where a macro pastes a name, or makes enumerators."""
+    names = names_of(node)
+    macros = [file.macros[name] for name in names if name in file.macros]
+    made = {word for parameters, body in macros if not parameters for word in WORD.findall(body)}
+    kind = node if node.type == "enum_specifier" else node.child_by_field_name("type")
+    body = kind.child_by_field_name("body") if kind is not None and kind.type == "enum_specifier" else None
+    lists = body is not None and _MADE_ENUMERATORS.search(file.text, body.start_byte, body.end_byte) is not None
+    return names | made, lists or any(parameters and b"##" in text for parameters, text in macros)
 
 
 def _classify_using(file: File, node: Node) -> None:

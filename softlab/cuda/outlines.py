@@ -22,6 +22,8 @@ _TOKEN = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 #: A text, or (group 1) a comment in a directive.
+#: The call of a macro that makes enumerators, after (group 1) what stands before one.
+_ENUMERATORS = re.compile(rb"(^|[{,)])([ \t]*[A-Za-z_]\w*[ \t]*\([^()\n]*\))", re.MULTILINE)
 _IN_DIRECTIVE = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|(/\*.*?\*/)", re.DOTALL)
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _CLASS = re.compile(rb"\b(?:struct|class|union)\b")
@@ -154,11 +156,17 @@ def outline(source: bytes) -> Outline:
             text[at : at + 1] = b";"
     for start, end in reader.directives:
         text[start:end] = _IN_DIRECTIVE.sub(_without_comment, bytes(text[start:end]))
+    for braces in (one for one in reader.closed if one.kind == "enum"):
+        text[braces.start : braces.end] = _ENUMERATORS.sub(_without_call, bytes(text[braces.start : braces.end]))
     alternatives = tuple((group.directives[0][0], group.directives[-1][1]) for group in reader.midway)
     parts, directives = tuple(reader.parts()), tuple(reader.directives)
     spaces = tuple((braces.start + 1, braces.end) for braces in reader.closed if braces.kind == "namespace")
     attributes = tuple(reader.attributes)
     return Outline(bytes(text), tuple(reader.bodies()), parts, alternatives, directives, attributes, spaces)
+
+
+def _without_call(match: re.Match[bytes]) -> bytes:
+    return match[1] + re.sub(rb"[^\n]", b" ", match[2])
 
 
 def _without_comment(match: re.Match[bytes]) -> bytes:
@@ -269,6 +277,8 @@ class _Reader:
     def _directive(self, token: re.Match[bytes]) -> None:
         word, span = token["word"], token.span("directive")
         self.directives.append(span)
+        if word in (b"include", b"define", b"undef") and self.state.inside in ("enum", "list"):
+            self.dead.append(span)  # a list of values that another file has, and the macro for it
         if word in (b"if", b"ifdef", b"ifndef"):
             group = _Group(self.state, directives=[span])
             group.dead = bool(

@@ -144,14 +144,15 @@ def in_list(node: Node | None) -> list[Node]:
     return [child for child in node.named_children if child.type != "comment"] if node is not None else []
 
 
-def scope_of(node: Node) -> list[str]:
-    """The namespaces around a node, the outermost first; anonymous ones have no name."""
+def scope_of(node: Node, inline: bool = True) -> list[str]:
+    """The namespaces around a node, the outermost first; anonymous ones have no name. ``inline``: with those that need
+    not be named."""
     found: list[str] = []
     parent = node.parent
     while parent is not None:
         if parent.type == "namespace_definition":
             name = parent.child_by_field_name("name")
-            if name is not None:
+            if name is not None and (inline or parent.children[0].type != "inline"):
                 found.insert(0, text_of(name))
         parent = parent.parent
     return found
