@@ -164,7 +164,9 @@ def _classify_declaration(file: File, node: Node, spaces: re.Pattern[str]) -> No
     if spaces.search(head if whole else file.text[node.start_byte : node.end_byte].decode(errors="replace")):
         kernel = bool(file.kernel_word.search(head))
         item.kernel = kernel
-        item.root |= kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
+        item.root |= (
+            kernel or not (function or is_prototype(inner)) or b"operator" in item.words or node.type == "ERROR"
+        )
         file.items.append(item)
     elif whole and (inner.type in TYPES or is_type(inner)):
         file.host_members.append(list(_host_members(file, inner, spaces)))
