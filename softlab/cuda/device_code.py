@@ -397,7 +397,7 @@ def _located(file: File, include: Inclusion, wanted: str, compilers: bool) -> Lo
     if first and include.written.startswith("<"):
         return Located(None)
     header = file.places.located(file.path, wanted)
-    return Located(None) if first and header.anywhere else header
+    return Located(None) if first and header.anywhere and not _CUB.fullmatch(wanted) else header
 
 
 def _of_cub(path: Path | None, wanted: str, known: Callable[[str], bool]) -> str:
