@@ -22,6 +22,7 @@ from softlab.timing import what_if as changes
 from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate
 from softlab.timing.journal import Journal
+from softlab.timing.lengths import longest_of_blocks, most_instructions
 from softlab.timing.parameters import parameters
 from softlab.timing.sampling import Sample, edges, more_blocks, slowest
 
@@ -119,16 +120,22 @@ def sample_launch(
     blocks = _Blocks(kernel, shape, given, launch)
     counts = blocks.divide(blocks.interpret({b for one in samples for b in one.blocks}.union(*more), gpu), gpu)
     if sample is None and per_cluster == 1:
-        longest = model.longest_of_blocks(blocks.streams)
-        if further := {b for one in samples for b in more_blocks(one, counts, launch.blocks, longest)} - set(counts):
+        longest = [blocks.longest(one, gpu) for one in samples]
+        further = {
+            b for one, long in zip(samples, longest, strict=True)
+            for b in more_blocks(one, counts, launch.blocks, long)
+        } - set(counts)  # fmt: skip
+        if further:
             counts |= blocks.interpret(further, gpu)
-            longest = model.longest_of_blocks(blocks.streams)
-        samples = [_simulated(one, counts, longest, blocks.launch, gpu) for one in samples]
+            longest = [blocks.longest(one, gpu) for one in samples]
+        samples = [
+            _simulated(one, counts, long, blocks.launch, gpu) for one, long in zip(samples, longest, strict=True)
+        ]
     return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
 
 
 def _simulated(
-    sample: Sample, counts: dict[int, int], longest: dict[int, int], launch: model.Timed, device: Device
+    sample: Sample, counts: dict[int, int], longest: dict[int, float], launch: model.Timed, device: Device
 ) -> Sample:
     """The blocks of the SM that decides: it has the most to do, unless its blocks share the work with all others."""
     if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
@@ -155,6 +162,14 @@ class _Blocks:
         self.launch = replace(self.launch, blocks_wait=True)
         self.streams.clear()
         return self._interpret(set(range(self.launch.blocks)))
+
+    def longest(self, sample: Sample, device: Device) -> dict[int, float]:
+        """Block -> the cycles that its longest warp would take by itself; its instructions where an SM has more blocks
+        than run at once, which hide each other's waits."""
+        columns = Columns.of(self.streams)
+        if sample.per_sm > sample.resident:
+            return most_instructions(columns)
+        return longest_of_blocks(columns, model.machine_function(self.launch.program).instructions, parameters(device))
 
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others

@@ -73,19 +73,19 @@ class Columns:
         return np.repeat(np.arange(len(self.streams)), self.requests)
 
     @cached_property
-    def _at(self) -> np.ndarray:
+    def places(self) -> np.ndarray:
         """(m,) int64: where the instruction of each request stands in :attr:`instructions`."""
         return np.repeat(np.cumsum(self.lengths) - self.lengths, self.requests) + self.position
 
     @cached_property
     def instruction(self) -> np.ndarray:
         """(m,) int32: the instruction of each request."""
-        return self.instructions[self._at]
+        return self.instructions[self.places]
 
     @cached_property
     def lanes(self) -> np.ndarray:
         """(m,) uint8: how many lanes executed it."""
-        return np.bitwise_count(self.active[self._at])
+        return np.bitwise_count(self.active[self.places])
 
     @cached_property
     def blocks(self) -> np.ndarray:

@@ -22,6 +22,7 @@ from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate, LineTime
 from softlab.timing.journal import Journal, SmTimeline
+from softlab.timing.lengths import longest_of_blocks
 from softlab.timing.memory import Memory
 from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
@@ -29,6 +30,7 @@ from softlab.timing.program import Pipe, TimedProgram, timed_program
 from softlab.timing.sampling import Sample, carve_out, choose, extrapolate, unseen
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
+from softlab.timing.stand_ins import with_own_data
 from softlab.timing.validation import validated
 from softlab.timing.work import access_width, block_work
 
@@ -132,13 +134,14 @@ def estimate(
     works = {w.block: w for w in block_work([s for s in columns.streams if s.block in simulated], code.instructions)}
     order = [works[block] for block in sample.blocks if block in works]
     memory = _memory(launch, columns, sample, device, p, code, warm=cache == "warm")
+    order = list(with_own_data(order, memory.sharing, launch.blocks))
     clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
     run = simulate(program, order, p, memory, clock, journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     if sample.longest:
         cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
-    cycles *= _last_warp(launch, columns, sample, _use(memory, run, p))
+    cycles *= _last_warp(launch, longest_of_blocks(columns, code.instructions, p), sample, _use(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
@@ -153,12 +156,12 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
     return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
 
 
-def _last_warp(launch: Timed, columns: Columns, sample: Sample, use: Mapping[str, float]) -> float:
+def _last_warp(launch: Timed, longest: Mapping[int, float], sample: Sample, use: Mapping[str, float]) -> float:
     """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
     once. What the SM is busy with, others do meanwhile."""
     if sample.per_sm > sample.resident:
         return 1.0
-    return 1 + (1 - max(use.values())) * unseen(longest_of_blocks(columns.streams), launch.blocks)
+    return 1 + (1 - max(use.values())) * unseen(longest, launch.blocks)
 
 
 def _of_longest(
@@ -172,16 +175,9 @@ def _of_longest(
     }
     order = [works[block] for block in other.blocks if block in works]
     memory = _memory(launch, columns, other, device, p, code, warm=warm)
+    order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, BlockClock(p, other.resident, other.active, prod(launch.block)))
     return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
-
-
-def longest_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
-    """Block -> the instructions that its longest warp executed."""
-    counts: dict[int, int] = {}
-    for stream in streams:
-        counts[stream.block] = max(counts.get(stream.block, 0), len(stream.instructions))
-    return counts
 
 
 def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
@@ -205,11 +201,12 @@ def _memory(
         columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
         filled, tuple(loaded(columns.streams).values()), columns.added(),
     )  # fmt: skip
-    held = interpolated(p.again, shared.footprint) if warm else 0.0
-    if warm and held < 1:  # what the launch before has stored is written back meanwhile
-        shared = replace(shared, written_back=max(shared.written_back, 1 - held))
+    kept = interpolated(p.again, shared.footprint) if warm else 0.0
+    if warm and kept < 1:  # what the launch before has stored is written back meanwhile
+        shared = replace(shared, written_back=max(shared.written_back, 1 - kept))
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
-    carved = carve_out(sample.resident * smem) if launch.program.static_smem_bytes + launch.smem else 0
+    # The driver takes as much from L1 as all blocks need that an SM has room for, whether the grid has them or not.
+    carved = carve_out(held(launch, device).blocks_per_sm * smem)
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
     local = at_once * columns.local_bytes()
     works = (
@@ -217,7 +214,7 @@ def _memory(
         dict(zip(columns.blocks.tolist(), columns.lanes_adding(), strict=True)),
     )
     alike = [_alike(launch, sample, work) for work in works]
-    return Memory(p, shared, sample.active, held, carved, not warm, local, *alike)
+    return Memory(p, shared, sample.active, kept, carved, not warm, local, *alike)
 
 
 def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:

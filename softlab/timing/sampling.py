@@ -97,7 +97,7 @@ def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
 
 
 def more_blocks(
-    sample: Sample, counts: Mapping[int, int], blocks: int, longest: Mapping[int, int] | None = None
+    sample: Sample, counts: Mapping[int, int], blocks: int, longest: Mapping[int, float] | None = None
 ) -> tuple[int, ...]:
     """Further blocks to interpret, since those of the sample differ in their instructions.
 
@@ -116,14 +116,14 @@ def _differ(counts: Sequence[int]) -> bool:
 
 
 def slowest(
-    sample: Sample, counts: Mapping[int, int], blocks: int, sms: int, longest: Mapping[int, int] | None = None
+    sample: Sample, counts: Mapping[int, int], blocks: int, sms: int, longest: Mapping[int, float] | None = None
 ) -> Sample:
     """The blocks of the SM that has the most to do, in the order in which they start.
 
     Arguments:
         counts: block -> its instructions, of those that were interpreted.
         blocks, sms: of the grid and of the GPU.
-        longest: block -> instructions of its longest warp, likewise.
+        longest: block -> cycles of its longest warp by itself, likewise (:mod:`softlab.timing.lengths`).
 
     The first ``resident`` rounds of blocks go to the SMs in turn. Each later one takes the place of the block that ends
     first, if blocks take as long as they have instructions. Those that differ from the mean by less than a tenth take
@@ -131,7 +131,9 @@ def slowest(
     """
     known = np.array(sorted(counts))
     work = np.array([counts[b] for b in known.tolist()], float)
-    if len(known) < 2 or blocks > _DEALT or work.max() <= _MORE * work.mean():
+    even = work.max() <= _MORE * work.mean()
+    at_once = sample.per_sm <= sample.resident
+    if len(known) < 2 or blocks > _DEALT or (even and not (longest and at_once)):
         return sample
     inner = known if len(known) > 4 else np.array(sample.blocks)
     middle = known[1:-1] if len(known) > 4 else inner
@@ -149,12 +151,14 @@ def slowest(
         end, turn, sm = places[0]
         heapreplace(places, (end + float(takes[block]), turn, sm))
         dealt[sm].append(block)
+    if even:
+        return replace(sample, longest=_longest(sample, [stand[one] for one in dealt], longest or {}))
     busiest = max(dealt, key=lambda one: load[one].sum())
     found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
     return replace(found, longest=_longest(found, [stand[one] for one in dealt], longest)) if longest else found
 
 
-def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, int]) -> tuple[int, ...]:
+def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
     """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
     last = max(longest, key=longest.__getitem__)
     if longest[last] <= _MORE * max(longest[block] for block in sample.blocks):
@@ -162,14 +166,14 @@ def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, 
     return next((tuple(one.tolist()) for one in dealt if last in one), ())
 
 
-def unseen(longest: Mapping[int, int], blocks: int) -> float:
-    """The share by which the longest warp of a grid has more instructions than the longest one that was interpreted.
+def unseen(longest: Mapping[int, float], blocks: int) -> float:
+    """The share by which the longest warp of a grid takes longer than the longest one that was interpreted.
 
     The largest of n values grows with the logarithm of n, by the scale of the tail (E. J. Gumbel's distribution, its
     scale from the second L-moment).
 
     Arguments:
-        longest: block -> instructions of its longest warp, of those that were interpreted. blocks: of the grid.
+        longest: block -> cycles of its longest warp by itself, of those that were interpreted. blocks: of the grid.
     """
     inner = [count for block, count in longest.items() if block not in (0, blocks - 1)]
     least = min(inner, default=0)  # the first block and the last one often have less to do
