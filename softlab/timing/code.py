@@ -3,7 +3,8 @@
 A launch finds the code of the launch before, which was the same kernel, in the first cache if it fits there, and else
 in the second one: "cold" means an L2 that holds nothing of the launch, not a kernel that never ran. So it was measured:
 rows ``icache.again.N`` of the atlas, with a flush of L2 and without. What the caches hold follows from the rows
-``icache.loop.N``: a loop has another time per instruction beyond 32 KiB, and beyond 128 KiB.
+``icache.loop.N``: a loop has another time per instruction beyond 32 KiB, and beyond 128 KiB. Code that the second cache
+does not hold comes from DRAM where L2 is cold, each line once.
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ _LINE = 128
 class CodeCaches:
     """Which lines of code are there: ``lines`` are those that a warp executes."""
 
-    def __init__(self, parameters: Parameters, lines: int):
+    def __init__(self, parameters: Parameters, lines: int, cold: float = 0.0):
+        """``cold``: cycles by which a line behind another one comes later from DRAM."""
         self.first: OrderedDict[int, float] = OrderedDict()
         self.first_lines = parameters.icache_bytes // _LINE
         second = lines * _LINE <= parameters.icache_second_bytes
         self.line_time = parameters.icache_line if second else parameters.icache_line_l2
         self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_latency)
         self.kept = lines <= self.first_lines
+        #: From DRAM: of a line behind another one, of one after a jump, and the lines that have come from there.
+        far = parameters.dram_latency - parameters.l2_latency
+        self.later = (0.0, 0.0) if second or not cold else (cold, far)
+        self.brought: set[int] = set()
         #: When the last line has come from the second cache, which gives one line per ``passing`` cycles.
         self.free, self.passing = 0.0, parameters.icache_line
 
@@ -44,6 +50,9 @@ class CodeCaches:
             return there
         before = self.first.get(line - 1)
         arrived = now + self.miss if before is None else before + self.line_time
+        if line not in self.brought:
+            self.brought.add(line)
+            arrived += self.later[before is None]
         if line:
             self.free = arrived = max(arrived, self.free + self.passing)
         there = max(now, arrived) if line else now

@@ -40,6 +40,9 @@ _LOOP_WITHOUT_BRANCH = 18
 _REDUCING_WITHOUT = 35
 #: KiB of rings that L1 has no room for.
 _FULL = (224, 256)
+#: Shared memory that the SM had taken from L1 for that ring: its blocks have one warp, and an SM has room for 32 of
+#: them, for each of which the driver keeps 1 KiB.
+RING_CARVED = 32 << 10
 #: The stall count of IMAD.WIDE in the kernel of ``interval.IMAD.WIDE.warps.1``; the rows ``.stall.N`` have others.
 _WIDE_STALL = 4
 #: Points of a curve above this share of its peak show the queue in front of the memory, which the model has itself.
@@ -138,7 +141,7 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
     if "interval_sm.LDG.apart.132" in atlas:  # 32 lanes, 32 lines
         known["l1_lines"] = 32 / _whole(atlas["interval_sm.LDG.apart.132"])
     known |= _l1_capacity(atlas)
-    known |= _merged(atlas)
+    known |= _merged(atlas) | _local_in_part(atlas)
     partial, whole = atlas.get("bandwidth.STG.partial.16", 0.0), atlas.get("bandwidth.STG.partial.32", 0.0)
     if partial and whole:
         known["partial_store"] = max(1.0, whole / partial / 2)
@@ -149,6 +152,19 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
     if known.get("l2_write_bytes") and (alone := atlas.get("bandwidth.L2.write_stride.128", 0.0)):
         known["l2_line_least_stored"] = max(1.0, known["l2_write_bytes"] / alone)
     return known
+
+
+def _local_in_part(atlas: Atlas) -> dict[str, Any]:
+    """Lanes that each store a word of local memory by themselves touch 32 sectors in 32 lines if they lie at 32 words,
+    and in 16 lines if they lie at 16."""
+    rows = [
+        [atlas.get(f"interval_sm.STL.apart.1.words.{words}.warps.16{sms}", 0.0) for words in (64, 16)]
+        for sms in ("", ".all_sms")
+    ]
+    if not all(map(all, rows)):
+        return {}
+    sectors = [(2 * few - many) / 32 for many, few in rows]
+    return {"local_in_part": tuple((row[0] / 32 - each, each) for row, each in zip(rows, sectors, strict=True))}
 
 
 def _merged(atlas: Atlas) -> dict[str, Any]:
@@ -169,7 +185,8 @@ def _l1_capacity(atlas: Atlas) -> dict[str, Any]:
     if not all(rows.values()):
         return {}
     missed = {kib: (rows[kib] - rows[128]) / (rows[512] - rows[128]) for kib in _FULL}
-    return {"l1_capacity": int(np.mean([kib * (1 - missed[kib] / (WAYS + 1)) for kib in _FULL]) * 1024)}
+    ring = int(np.mean([kib * (1 - missed[kib] / (WAYS + 1)) for kib in _FULL]) * 1024)
+    return {"l1_capacity": ring + RING_CARVED}
 
 
 def _sparse(atlas: Atlas) -> dict[str, Any]:

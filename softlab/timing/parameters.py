@@ -79,6 +79,9 @@ class Parameters:
     distributed_latency: float = 180.0
     distributed_bytes: float = 17.0
     partial_store: float = 2.0
+    # Stores of local memory that fill their sectors in part: cycles per line and per sector by one SM, and by each of
+    # all SMs
+    local_in_part: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 1.0), (1.8, 2.4))
     # Lines that an SM has begun to store to, and with which it merges further stores
     store_lines: int = 16
     l2_capacity: int = 50 << 20
@@ -132,6 +135,10 @@ class Parameters:
     icache_bytes: int = 32 << 10
     icache_second_bytes: int = 128 << 10
     icache_miss: float = 70.0
+    # By SMs at work: cycles by which a line behind another one comes later where L2 is cold and the second cache does
+    # not hold the code: 160 KiB of FFMA one behind the other took an H100 34.5 and 78.7 cycles per line on one SM, and
+    # 35.5 and 63.5 on all
+    icache_cold: Curve = ((1.0, 44.2), (132.0, 28.0))
     constant_miss: float = 70.0
     # By SMs at work: cycles by which constants come later where L2 is cold
     constant_cold: Curve = ((1.0, 0.0),)

@@ -90,7 +90,8 @@ class Residents:
         self.resident = [0] * 4
         self.started = 0
         self.warps: list[Warp] = []
-        self.code = CodeCaches(parameters, _lines_of(blocks))
+        cold = interpolated(parameters.icache_cold, memory.active) if memory.cold else 0.0
+        self.code = CodeCaches(parameters, _lines_of(blocks), cold)
         self.state.ints[loop.KEPT] = self.code.kept
         self.constants: dict[int, float] = {}
         self.barrier_free = self.fence_free = 0.0

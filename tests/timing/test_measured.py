@@ -6,7 +6,7 @@ import pytest
 
 from softlab.hardware.atlas import Atlas, Row
 from softlab.hardware.devices import resolve
-from softlab.timing.measured import with_atlas
+from softlab.timing.measured import RING_CARVED, with_atlas
 from softlab.timing.parameters import Parameters, interpolated, parameters
 
 
@@ -55,7 +55,7 @@ def test_parameters_come_later_where_l2_is_cold():
 def test_l1_holds_what_its_sets_have_room_for_and_wide_products_hold_their_warp():
     rows = {"latency__chase__128": 32.0, "latency__chase__224": 60.0, "latency__chase__256": 200.0}
     found = with_atlas(given(), atlas(latency__chase__512=312.0, interval__IMAD__WIDE__warps__1=6.0, **rows))
-    assert found.l1_capacity == int((224 * (1 - 0.1 / 5) + 256 * (1 - 0.6 / 5)) / 2 * 1024)
+    assert found.l1_capacity == int((224 * (1 - 0.1 / 5) + 256 * (1 - 0.6 / 5)) / 2 * 1024) + RING_CARVED
     assert found.wide_wait == 2
     pair = {"interval__mixed__IMAD.WIDE+LOP3".replace(".", "__"): 5.5}
     assert with_atlas(given(), atlas(**pair, interval__IMAD__WIDE=4.0, interval__LOP3=2.0)).wide_integer == 3
