@@ -135,8 +135,7 @@ def estimate(
     order = [works[block] for block in sample.blocks if block in works]
     memory = _memory(launch, columns, sample, device, p, code, warm=cache == "warm")
     order = list(with_own_data(order, memory.sharing, launch.blocks))
-    clock = BlockClock(p, sample.resident, sample.active, prod(launch.block))
-    run = simulate(program, order, p, memory, clock, journal=journal)
+    run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     if sample.longest:
@@ -148,6 +147,10 @@ def estimate(
     if journal is None:
         return found
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
+
+
+def _clock(launch: Timed, sample: Sample, p: Parameters) -> BlockClock:
+    return BlockClock(p, sample.resident, sample.active, prod(launch.block))
 
 
 def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
@@ -176,7 +179,7 @@ def _of_longest(
     order = [works[block] for block in other.blocks if block in works]
     memory = _memory(launch, columns, other, device, p, code, warm=warm)
     order = list(with_own_data(order, memory.sharing, launch.blocks))
-    run = simulate(program, order, p, memory, BlockClock(p, other.resident, other.active, prod(launch.block)))
+    run = simulate(program, order, p, memory, _clock(launch, other, p))
     return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
 
 

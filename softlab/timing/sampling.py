@@ -105,14 +105,15 @@ def more_blocks(
     """
     inner = sample.blocks if len(sample.blocks) > 2 else tuple(counts)
     mean = float(np.mean([counts[b] for b in inner]))
-    if not any(_differ([known[b] for b in inner]) for known in (counts, longest or {}) if known):
+    of_blocks: tuple[Mapping[int, float], ...] = (counts, longest or {})
+    if not any(_differ([known[b] for b in inner]) for known in of_blocks if known):
         return ()
     wanted = min(blocks, int(INTERPRETED / max(1.0, mean)))
     return tuple(sorted(set(_drawn(blocks, wanted)) - set(counts)))
 
 
-def _differ(counts: Sequence[int]) -> bool:
-    return bool(np.std(counts) > _SPREAD * np.mean(counts))
+def _differ(values: Sequence[float]) -> bool:
+    return bool(np.std(values) > _SPREAD * np.mean(values))
 
 
 def slowest(
@@ -141,21 +142,28 @@ def slowest(
     stand[known[0]], stand[known[-1]] = known[0], known[-1]
     load = np.array([counts[b] for b in stand.tolist()], float)
     takes = np.where(np.abs(load / load.mean() - 1) < _UNKNOWN, load.mean(), load)
-    dealt: list[list[int]] = [[] for _ in range(sample.active)]
-    for block in range(min(blocks, sms * sample.resident)):
-        dealt[block % sms].append(block)
-    # Of places that come free at the same time each SM gives one before any gives its second.
-    places = [(float(takes[b]), b // sms, b % sms) for b in range(min(blocks, sms * sample.resident))]
-    places.sort()
-    for block in range(sms * sample.resident, blocks):
-        end, turn, sm = places[0]
-        heapreplace(places, (end + float(takes[block]), turn, sm))
-        dealt[sm].append(block)
+    dealt = _dealt(sample, takes, sms)
     if even:
         return replace(sample, longest=_longest(sample, [stand[one] for one in dealt], longest or {}))
     busiest = max(dealt, key=lambda one: load[one].sum())
     found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
     return replace(found, longest=_longest(found, [stand[one] for one in dealt], longest)) if longest else found
+
+
+def _dealt(sample: Sample, takes: np.ndarray, sms: int) -> list[list[int]]:
+    """The blocks of each SM in the order in which they start. takes: how long each block of the grid takes."""
+    first = min(len(takes), sms * sample.resident)
+    dealt: list[list[int]] = [[] for _ in range(sample.active)]
+    for block in range(first):
+        dealt[block % sms].append(block)
+    # Of places that come free at the same time each SM gives one before any gives its second.
+    places = [(float(takes[b]), b // sms, b % sms) for b in range(first)]
+    places.sort()
+    for block in range(first, len(takes)):
+        end, turn, sm = places[0]
+        heapreplace(places, (end + float(takes[block]), turn, sm))
+        dealt[sm].append(block)
+    return dealt
 
 
 def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
