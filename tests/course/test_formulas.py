@@ -126,3 +126,15 @@ def test_each_wrong_choice_has_an_explanation_of_its_own():
         replies = [reply for one in exercise.answers if not (reply := exercise.judge(one)).right]
         assert len({reply.message for reply in replies}) == len(exercise.answers) - 1
         assert not any(exercise.hint in reply.message for reply in replies), exercise.id
+
+
+def test_a_quantity_that_counts_once_more_or_once_less():
+    """The right number is 44: 11 more or less for the rows, 4 for the bytes. A quantity of 1 would say nothing."""
+    area = Formula(
+        "rows * size * one",
+        {"rows": Quantity("the rows", 11), "size": Quantity("the bytes", 4), "one": Quantity("the one", 1)},
+    )
+    for given, words in ((55, "the rows once more"), (33, "the rows once less"), (48, "the bytes once more"),
+                         (40, "the bytes once less")):  # fmt: skip
+        assert said(area, given) == f"This is what you get with {words}."
+    assert said(area, 45) == said(area, 43) == ""

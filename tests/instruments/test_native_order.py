@@ -11,7 +11,14 @@ from softlab.emulator.lanes import WARP, lanes_of
 from softlab.emulator.machine.native import available
 from softlab.instruments import happens_before, native_order
 from softlab.instruments.happens_before import HappensBefore, OwnWords
-from softlab.instruments.native_order import KeyedAccess, NativeOrder, mbarrier_keys, run_starts, shared_keys
+from softlab.instruments.native_order import (
+    KeyedAccess,
+    NativeOrder,
+    cluster_keys,
+    mbarrier_keys,
+    run_starts,
+    shared_keys,
+)
 from softlab.instruments.strong_access import StrongAccess
 
 BLOCKS, WARPS, EVENTS = 4, 3, 60
@@ -148,3 +155,16 @@ def test_events_order_lanes_as_in_numpy(
 
 
 KINDS = [0.5, 0.1, 0.1, 0.08, 0.02, 0.2]
+
+
+def test_each_word_has_a_key_of_its_own() -> None:
+    """Those of global memory are addresses, from 0 on; the others are below 0, whatever they are words of."""
+    owner, offset = (one.reshape(-1) for one in np.meshgrid([0, 1, 19, 20, 21, 4095], [0, 4, 8, 1000, (1 << 18) - 4]))
+    found = [shared_keys(owner, offset), *(mbarrier_keys(owner, offset, parity) for parity in (0, 1))]
+    found.append(cluster_keys(np.arange(4096)))
+    keys = np.concatenate(found)
+    assert (keys < 0).all()
+    assert len(np.unique(keys)) == len(keys)
+    assert mbarrier_keys(owner, offset, np.arange(len(owner)) % 2).tolist() == [
+        int(found[1 + number % 2][number]) for number in range(len(owner))
+    ]

@@ -271,3 +271,26 @@ def test_a_plain_store_then_atomics(synchronises: str, compiled: bool) -> None:
         shadow.write_strong(row, word, np.array([9]))
     assert shadow.written_by_another(row, word, np.array([3]), True)[0] == (synchronises == "not")
     assert shadow.written_by_another(row, word, np.array([40]), False)[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_threads_that_exchange_a_word_learn_of_those_before_them(seed: int) -> None:
+    """Beside a model that lets them come one after the other: each learns the last fence told at its own word."""
+    random, shadow = np.random.default_rng(seed), Shadow(WORDS * 4, BLOCKS, THREADS, 4)
+    shadow.tell_apart()
+    fenced, acquired = np.zeros((2, BLOCKS, THREADS), np.int64)
+    released = np.zeros((BLOCKS, WORDS), np.int64)
+    for _ in range(8):
+        threads = random.permutation(BLOCKS * THREADS)[: random.integers(1, 40)]
+        row, thread = np.divmod(threads, THREADS)
+        shadow.fence(row, thread)
+        fenced[row, thread] = shadow.time
+        threads = random.permutation(BLOCKS * THREADS)[: random.integers(1, 60)]
+        (row, thread), word = np.divmod(threads, THREADS), random.integers(0, 5, len(threads))
+        shadow.exchange(row, word[:, None], row, thread)
+        for block, one, at in zip(row.tolist(), thread.tolist(), word.tolist(), strict=True):
+            acquired[block, one] = max(acquired[block, one], released[block, at])
+            released[block, at] = max(released[block, at], fenced[block, one])
+        assert shadow._order is not None
+        np.testing.assert_array_equal(shadow._order.acquired, acquired)
+        np.testing.assert_array_equal(shadow._order.released[:, :WORDS], released)

@@ -374,3 +374,15 @@ def test_the_reference_is_untouched() -> None:
 def test_rows_along_the_last_axis_have_stride_1(policy: str) -> None:
     plan = plans.plan(50, 100, policy=policy, device="H200", lookup=lambda *_: Resources(64, 0, 0, 0, ""))
     assert plan.stride == 1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("op", ["softmax", "log_softmax", "softmax_backward"])
+def test_blocks_all_over_the_gpu_share_rows_from_some_length_on(op: str, dtype: str) -> None:
+    """Rows of more than 640 KiB of each input, of doubles forward of more than 1 MiB; there a pipeline goes before."""
+    itemsize = element_type(dtype).itemsize
+    forward_doubles = itemsize == 8 and not op.endswith("_backward")
+    most = (1 << 20 if forward_doubles else 640 << 10) // itemsize
+    pack = 16 // itemsize
+    kernels = [made(1024, cols, dtype, op=op).kernel for cols in (most, most + pack)]
+    assert kernels == ["fast_pipeline" if forward_doubles else "fast_cluster", "fast_ring"]

@@ -52,3 +52,27 @@ def test_what_tiles_do_not_take_is_an_error() -> None:
     with pytest.raises(PlanError, match=r"compute capability 8\.0"):
         made(64, 10, kernel="fast_tile", device="sm_75")
     assert made(1 << 20, 10, device="sm_75").kernel != "fast_tile"
+
+
+@pytest.mark.parametrize(
+    ("sm_count", "cols", "most"), [(132, 4, 8), (132, 16, 2), (132, 32, 1), (80, 3, 16), (1, 8, 4)]
+)
+def test_a_tile_grows_once_each_sm_has_four_warps(sm_count: int, cols: int, most: int) -> None:
+    """Of float16, until 32 lanes have 2 KiB in flight: a row of 4 has 8 bytes, so 32 rows have 256, and 8 slabs 2 KiB.
+
+    Twice as many slabs need 4 warps of 2 x 32 x slabs rows for each SM.
+    """
+    problem = short_rows.Problem(cols, 2, 1, "softmax")
+
+    def slabs(rows: int) -> int:
+        shape = tiles.shape(problem, rows, sm_count, 228 * 1024)
+        assert shape is not None
+        return shape.slabs
+
+    grown = 1
+    while grown < most:
+        needed = 4 * sm_count * 32 * 2 * grown
+        assert (slabs(needed - 1), slabs(needed)) == (grown, 2 * grown)
+        grown *= 2
+    assert slabs(1) == 1
+    assert slabs(1 << 30) == most
