@@ -791,3 +791,19 @@ def test_a_header_of_the_compiler_goes_before_one_from_elsewhere_in_the_checkout
     assert [one.partition(" is taken")[0] for one in kernel.program.remarks] == [
         'k.cu includes "own.h", which is not beside it: ../other/own.h'
     ]
+
+
+def test_headers_of_cuda_whose_texts_are_for_nvcc(tmp_path: Path) -> None:
+    """What the device needs of them is built in; some have functions for the host alone, others lie in a package that
+    not everybody has."""
+    names = (
+        "channel_descriptor common_functions device_double_functions device_functions driver_functions host_config "
+        "host_defines math_functions cudaGL cuda_device_runtime_api driver_types vector_functions math_constants"
+    )
+    path = tmp_path / "k.cu"
+    includes = "".join(f'#include "{name}.h"\n' for name in names.split())
+    path.write_text(f"{includes}__global__ void k(float* x) {{ __syncthreads(); *x = fmaxf(*x, CUDART_PI_F); }}\n")
+    kernel, x = softlab.Kernel.from_file(path), np.zeros(1, np.float32)
+    kernel.run(1, 1, (x,), record=False)
+    assert x[0] == np.float32(np.pi)
+    assert not kernel.program.remarks

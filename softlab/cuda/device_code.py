@@ -51,6 +51,11 @@ from softlab.cuda.syntax import CLASSES, WORD, declared_in, listed, parser, scop
 _HOST_HEADERS = re.compile(
     r"thrust/(?!(?:complex|pair|tuple)\.h)|cuda_runtime_api\.h|cuda_profiler|cuda_gl|cub/(?:device/|util_allocator)"
 )
+#: Headers of CUDA with what NVRTC has built in, or with functions for the host alone. Their texts are for nvcc.
+_BUILT_IN = re.compile(
+    r"(?:channel_descriptor|common_functions|cudaEGL|cudaGL|cudaVDPAU|cuda_device_runtime_api|cuda_(?:egl|vdpau)_interop"
+    r"|device_(?:double_)?functions|driver_functions|host_config|host_defines|math_functions)\.h"
+)
 #: What keeps a header from standing in a source twice: the first directive asks for a macro.
 _GUARD = re.compile(
     rb"\A[^#]*#[ \t]*(?:pragma[ \t]+once|ifndef|if[ \t]+!)|^[ \t]*#[ \t]*pragma[ \t]+once", re.MULTILINE
@@ -383,9 +388,9 @@ def _gather(
             if name not in files:
                 files[name] = File(joined(decode(local.read_bytes())).encode(), local, file.places, once=file.once)
                 _gather(files[name], files, known, missing, file.macros)
-        elif not compilers:
+        elif not compilers or _BUILT_IN.fullmatch(wanted):
             file.blank.append(include.span)
-            if wanted not in missing:
+            if not compilers and wanted not in missing:
                 missing.append(wanted)
     _gather_inner(file, files)
 
