@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from softlab import plans
+from softlab.dtypes import element_type
 from softlab.errors import PlanError
 from softlab.hardware.devices import Device
 from softlab.plans import first_rungs, oneflow
+from softlab.plans.fast_limits import BLOCK_SIZES, FEW_ROWS, LIMITS
 from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 
@@ -66,6 +68,18 @@ FUSED: dict[str, dict[str, Any]] = {
 STRIDES = (2, 3, 8, 20, 64, 100, 384, 1000, 5000)
 #: How many rows a fused operator has, and how many strips lie along another axis.
 FUSED_ROWS, STRIPS = (1, 50, 131, 5000, 300_001), (1, 3, 40, 2000)
+#: How many rows there are of the lengths at which a limit of the policy "fast" ends.
+EDGE_ROWS = (9, 131, 4097)
+
+
+def edges(dtype: str, op: str) -> list[int]:
+    """The longest rows that each limit of the policy "fast" lets through, and those an element and a pack longer."""
+    itemsize, inputs = element_type(dtype).itemsize, 1 + op.endswith("_backward")
+    limits, pack = LIMITS[itemsize, inputs], 16 // itemsize
+    packs = {limits.warp, limits.grid.beyond, *(cut.most for cut in (*limits.cuts, *limits.pipelines))}
+    packs |= {count * block for count in (limits.thread, limits.largest) for block in BLOCK_SIZES}
+    packs |= {cut.most for cut in FEW_ROWS[inputs]}
+    return sorted({count * pack + more for count in packs for more in (0, 1, pack)})
 
 
 def taken(*_: Any) -> Resources:
@@ -95,12 +109,16 @@ def cells() -> Iterator[tuple[str, int, dict[str, Any]]]:
         for turn, stride in enumerate(STRIDES, number):
             rows = STRIPS[turn % len(STRIPS)] * stride
             yield f"stride {stride}, {device}, {dtype}, {op}, {rows} rows", rows, {**more, "stride": stride}
+    for dtype, op, rows in itertools.product(DTYPES, OPS, EDGE_ROWS):
+        more = {"device": DEVICES["H200"], "dtype": dtype, "op": op, "policy": "fast", "edges": edges(dtype, op)}
+        yield f"edges, {dtype}, {op}, {rows} rows", rows, more
 
 
 def plan_of(rows: int, cols: int, arguments: dict[str, Any]) -> str:
     """One plan as text, or the numbers of the error."""
+    asked = {name: value for name, value in arguments.items() if name != "edges"}
     try:
-        plan = plans.forced(rows, cols, lookup=taken, **arguments)
+        plan = plans.forced(rows, cols, lookup=taken, **asked)
     except (PlanError, ValueError) as error:
         return f"{type(error).__name__} {re.findall('[0-9]+', str(error))}"
     decided = {name: value for name, value in vars(plan).items() if name not in ("device", "steps")}
@@ -109,6 +127,8 @@ def plan_of(rows: int, cols: int, arguments: dict[str, Any]) -> str:
 
 def columns(number: int, arguments: dict[str, Any]) -> list[int]:
     """The lengths of a cell's rows."""
+    if "edges" in arguments:
+        return list(arguments["edges"])
     stride = FUSED_STRIDE if "fused" in arguments else STRIDE
     return COLS[number % stride :: stride]
 
