@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -166,3 +167,18 @@ def test_the_compiler_gives_eight_more_registers_per_pack_where_rows_share_an_op
     assert row.registers(7, 64) == 72, "more than the compiler has: what is needed"
     own = replace(row, apart=False)
     assert [own.registers(packs, 64) for packs in (1, 2, 3, 4)] == [32, 40, 48, 64]
+
+
+def test_the_best_cut_where_bytes_in_flight_and_instructions_bound_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two bounds of 1 together allow 2 ** (-1 / 6), which is 0.891; one bound alone allows all of it.
+
+    A later cut must be better by more than 1 %: beyond 0.891 * 1.01, which is 0.8998.
+    """
+    first, second = (fast_fused.Cut(1, size, 4) for size in (128, 256))
+    monkeypatch.setattr(fast_fused, "_issue", lambda row, cut: 1.0 if cut is first else 1e9)
+    row: Any = SimpleNamespace(keeps=True, halves=False)
+    for x, best in ((0.8997, first), (0.8999, second), (0.0, first), (0.88, first)):
+        assert fast_fused._best(row, [(1.0, first), (x, second)]) is best, x
+    assert fast_fused._best(row, [(0.0, first)]) is None
+    halves: Any = SimpleNamespace(keeps=False, halves=True)
+    assert fast_fused._best(halves, [(1.0, first), (0.8999, second)]) is second
