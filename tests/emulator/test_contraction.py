@@ -121,3 +121,92 @@ def test_a_factor_that_changes_before_the_subtraction(between: str) -> None:
     text = CHANGED.replace("mov.f32 %f1, 0f00000000;", between)
     Kernel.from_ptx(text, "k").run(1, 1, (y, a, b, np.float32(1)), record=False)
     assert y[0] == (0 if between else -(2.0**-46))
+
+
+#: PTX around a product, and whether ptxas fuses it: instructions between the product of %f1 and %f2 (or the number 3)
+#: and the subtraction of %f3 from it. %f4 is the product, %f6 what is subtracted from.
+BETWEEN = {
+    "nothing": ("", True),
+    "a division": ("div.rn.f32 %f7, %f3, %f2; st.global.f32 [%rd1+4], %f7;", False),
+    "a division by approximation": ("div.approx.f32 %f7, %f3, %f2; st.global.f32 [%rd1+4], %f7;", True),
+    "a root": ("sqrt.rn.f32 %f7, %f2; st.global.f32 [%rd1+4], %f7;", False),
+    "a double's reciprocal": ("rcp.rn.f64 %d1, %d1; st.global.f64 [%rd1+8], %d1;", False),
+    "an unsigned division": ("div.u32 %r1, %r1, %r2; st.global.u32 [%rd1+4], %r1;", True),
+    "a signed division": ("div.s32 %r1, %r1, %r2; st.global.u32 [%rd1+4], %r1;", False),
+    "a remainder of 64 bits": ("rem.u64 %rd2, %rd2, %rd3; st.global.u64 [%rd1+8], %rd2;", False),
+    "a fence": ("membar.gl;", False),
+    "a barrier": ("bar.sync 0;", True),
+    "a branch": ("@%p1 bra $L1; st.global.u32 [%rd1+4], %r1; $L1:", False),
+    "a label that nobody goes to": ("$L1:", True),
+    "a guarded store": ("@%p1 st.global.u32 [%rd1+4], %r1;", False),
+    "a guarded sum": ("@%p1 add.u32 %r1, %r1, %r2; st.global.u32 [%rd1+4], %r1;", True),
+}
+FACTORS = {"two registers": "%f1, %f2", "a number": "%f1, 0f3F800001"}
+FUSED_PTX = """.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 y)
+{{
+  .reg .f32 %f<9>; .reg .f64 %d<3>; .reg .b64 %rd<5>; .reg .b32 %r<5>; .reg .pred %p<2>;
+  ld.param.u64 %rd1, [y];
+  ld.global.f32 %f1, [%rd1+32]; ld.global.f32 %f2, [%rd1+36]; ld.global.f32 %f3, [%rd1+40];
+  ld.global.u32 %r1, [%rd1+44]; ld.global.u32 %r2, [%rd1+48]; ld.global.u64 %rd2, [%rd1+56];
+  ld.global.u64 %rd3, [%rd1+64]; ld.global.f64 %d1, [%rd1+72]; setp.gt.u32 %p1, %r1, 7;
+  {text}
+  st.global.f32 [%rd1], %f6;
+  ret;
+}}
+"""
+#: A product of two floats that is rounded: 1 - 2^-46.
+LESS, MORE = np.float32(1 - 2**-23), np.float32(1 + 2**-23)
+
+
+def result_of(text: str, first: np.float32, second: np.float32, third: np.float32) -> np.float32:
+    y = np.zeros(20, np.float32)
+    y[8:11] = first, second, third
+    y[11:].view(np.uint32)[:] = 3
+    Kernel.from_ptx(FUSED_PTX.format(text=text), "k").run(1, 1, (y,), record=False)
+    return y[0]
+
+
+@pytest.mark.parametrize("factors", FACTORS)
+@pytest.mark.parametrize("between", BETWEEN)
+def test_products_are_fused_within_a_basic_block(between: str, factors: str) -> None:
+    """As in the machine code of ptxas 12.9 and 13.0: a product with a number in it is fused everywhere."""
+    instructions, fused = BETWEEN[between]
+    text = f"mul.f32 %f4, {FACTORS[factors]}; {instructions} sub.f32 %f6, %f4, %f3;"
+    fused = fused or factors == "a number"
+    assert result_of(text, LESS, MORE, np.float32(1)) == (-(2.0**-46) if fused else 0)
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("neg.f32 %f5, %f4; add.f32 %f6, %f5, %f3;", 2.0**-46),
+    ("neg.f32 %f5, %f4; add.f32 %f6, %f3, %f5;", 2.0**-46),
+    ("neg.f32 %f5, %f4; sub.f32 %f6, %f3, %f5;", 2.0),
+    ("neg.f32 %f5, %f4; sub.f32 %f6, %f5, %f3;", -2.0),
+    ("neg.f32 %f5, %f4; neg.f32 %f7, %f5; sub.f32 %f6, %f7, %f3;", -(2.0**-46)),
+    ("neg.f32 %f5, %f4; add.f32 %f6, %f5, %f3; st.global.f32 [%rd1+4], %f5;", 0.0),
+    ("neg.f32 %f5, %f4; div.rn.f32 %f8, %f3, %f2; st.global.f32 [%rd1+4], %f8; add.f32 %f6, %f5, %f3;", 0.0),
+    ("neg.f32 %f5, %f4; sub.f32 %f7, %f4, %f3; st.global.f32 [%rd1+4], %f7; add.f32 %f6, %f5, %f3;", 2.0**-46),
+    ("abs.f32 %f5, %f4; sub.f32 %f6, %f5, %f3;", 0.0),
+])  # fmt: skip
+def test_a_product_with_the_other_sign(text: str, expected: float) -> None:
+    assert result_of(f"mul.f32 %f4, %f1, %f2; {text}", LESS, MORE, np.float32(1)) == expected
+
+
+@pytest.mark.parametrize(("text", "scaled"), [
+    ("mul.f32 %f6, %f4, 0f3F000000;", 0.5), ("mul.f32 %f6, 0f3E000000, %f4;", 0.125),
+    ("mul.rn.f32 %f6, %f4, 0f3E800000;", 0.25),
+    ("div.rn.f32 %f8, %f3, %f2; st.global.f32 [%rd1+4], %f8; mul.f32 %f6, %f4, 0f3F000000;", 0.5),
+    ("mul.f32 %f6, %f4, 0f3D800000;", None), ("mul.f32 %f6, %f4, 0fBF000000;", None), ("mul.f32 %f6, %f4, %f3;", None),
+    ("mul.f32 %f6, %f4, 0f3F000000; st.global.f32 [%rd1+4], %f4;", None),
+])  # fmt: skip
+def test_a_product_is_scaled_before_it_is_rounded(text: str, scaled: float | None) -> None:
+    """As FMUL.D2 does: 6 * 2^126 is too large for a float, and a half of it is not."""
+    got = result_of(f"mul.f32 %f4, %f1, %f2; {text}", np.float32(2.0**126), np.float32(6), np.float32(0.5))
+    assert abs(got) == (np.inf if scaled is None else 6 * 2.0**126 * scaled)
+
+
+def test_a_scaled_product_that_is_subtracted_from_is_fused_instead() -> None:
+    text = "mul.f32 %f4, %f1, %f2; mul.f32 %f5, %f4, 0f3F000000; sub.f32 %f6, %f5, %f3;"
+    assert result_of(text, LESS, MORE, np.float32(0.5)) == 0

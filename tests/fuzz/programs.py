@@ -223,29 +223,41 @@ _PTX_START = """ .reg .u64 %a, %o, %s, %t64, %x<4>;
 """
 
 
+def cuda_program(number: int, module: int = -1) -> Straight:
+    """The random program of that number in CUDA C++."""
+    name, threads = f"c{number}", (32, 64, 96, 256)[number % 4]
+    body, function, ulps = _cuda_program(number)
+    text = f'extern "C" __global__ void {name}(const word* in, word* out) {{\n  {body}\n}}\n'
+    return Straight(name, module, threads, ("b64", "f32", "f64"), text, ulps, function)
+
+
+def ptx_program(number: int, module: int = -1, most: int = 24) -> Straight:
+    """The random program of that number in PTX. ``most``: instructions with a result that is no predicate."""
+    name, threads = f"p{number}", (32, 128, 40, 256)[number % 4]
+    body, results = _ptx_program(number, most)
+    head = f".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n{{\n"
+    text = f"{head}{_PTX_START.format(name=name)} {body}\n ret;\n}}\n"
+    return Straight(name, module, threads, results, text)  # type: ignore[arg-type]
+
+
 @lru_cache(maxsize=1)
 def programs() -> tuple[Straight, ...]:
-    """All programs."""
-    made = []
-    for number in range(CUDA_PROGRAMS):
-        name, threads = f"c{number}", (32, 64, 96, 256)[number % 4]
-        body, function, ulps = _cuda_program(number)
-        text = f'extern "C" __global__ void {name}(const word* in, word* out) {{\n  {body}\n}}\n'
-        made.append(Straight(name, number // TOGETHER, threads, ("b64", "f32", "f64"), text, ulps, function))
+    """All programs that are recorded."""
     first = -(-CUDA_PROGRAMS // TOGETHER)
-    for number in range(PTX_PROGRAMS):
-        name, threads = f"p{number}", (32, 128, 40, 256)[number % 4]
-        body, results = _ptx_program(number)
-        head = f".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n{{\n"
-        text = f"{head}{_PTX_START.format(name=name)} {body}\n ret;\n}}\n"
-        made.append(Straight(name, first + number // TOGETHER, threads, results, text))  # type: ignore[arg-type]
-    return tuple(made)
+    return (
+        *(cuda_program(number, number // TOGETHER) for number in range(CUDA_PROGRAMS)),
+        *(ptx_program(number, first + number // TOGETHER) for number in range(PTX_PROGRAMS)),
+    )
 
 
 @lru_cache(maxsize=64)
 def compiled(module: int) -> Program:
-    """The programs that are compiled together, under the name of the first."""
-    group = [program for program in programs() if program.module == module]
+    """The recorded programs that are compiled together, under the name of the first."""
+    return together([program for program in programs() if program.module == module])
+
+
+def together(group: Sequence[Straight]) -> Program:
+    """Programs of one kind as one module, under the name of the first."""
     text = "".join(program.text for program in group)
     if group[0].name.startswith("c"):
         source = f"#include <cuda_fp16.h>\n{_NAMES}{text}"
@@ -256,25 +268,18 @@ def compiled(module: int) -> Program:
     )  # fmt: skip
 
 
-def emulated(program: Straight) -> np.ndarray:
-    """(results, threads) uint64, from the emulator."""
+def emulated(program: Straight, module: Program | None = None) -> np.ndarray:
+    """(results, threads) uint64, from the emulator. ``module`` has the program; None: the recorded one."""
     out = np.zeros((RESULTS, program.threads), np.uint64)
-    kernel = Kernel.from_program(replace(compiled(program.module), entry=program.name))
+    kernel = Kernel.from_program(replace(module or compiled(program.module), entry=program.name))
     kernel.run(1, program.threads, (program.inputs, out), record=False)
     return out
 
 
 def unequal(number: int) -> str:
     """Run a further PTX program with all checks and without: how the two differ, or ""."""
-    name = f"p{number}"
-    body, results = _ptx_program(number, random.Random(number).randint(RESULTS, 24))
-    head = f".visible .entry {name}(.param .u64 {name}_in, .param .u64 {name}_out)\n{{\n"
-    text = f"{_PTX_HEAD}{head}{_PTX_START.format(name=name)} {body}\n ret;\n}}\n"
-    program = Straight(name, 0, (32, 128, 40, 256)[number % 4], results, text)  # type: ignore[arg-type]
-    whole = Program(
-        source="", name=name, file="programs.ptx", arch=ARCH, options=(), nvrtc="", entry=name, ptx=text, cubin=b"",
-        registers=0, static_smem_bytes=0, local_bytes=0, spill_bytes=0,
-    )  # fmt: skip
+    program = ptx_program(number, most=random.Random(number).randint(RESULTS, 24))
+    whole = together([program])
     kernel, inputs, outputs = Kernel.from_program(whole), program.inputs, []
     for check in (True, False):
         outputs.append(np.zeros((RESULTS, program.threads), np.uint64))

@@ -1,55 +1,179 @@
-"""Products that the assembler fuses with the addition or subtraction that takes them.
+"""Floating-point instructions that the assembler makes one of, so that they are rounded once.
 
-PTX leaves that open where neither instruction has a rounding modifier (PTX ISA, "Floating-Point Instructions", mul).
+PTX leaves that open where the instructions have no rounding modifier (PTX ISA, "Floating-Point Instructions", mul).
 NVRTC writes ``fma`` for ``a * b + c`` itself and leaves ``a * b - c`` to the assembler. What ptxas does is taken from
-its machine code (12.9, sm_90): it fuses a product all of whose uses are such additions and subtractions, also from one
-basic block to another; of two products in one subtraction it fuses the first.
+its machine code for sm_90 (12.9 and 13.0, some 90 short programs):
+
+- It fuses a product all of whose uses are additions and subtractions, also behind a ``neg``. Of two products in one
+  subtraction it fuses the first.
+- Product and uses stand in one basic block, or a factor is a constant or a parameter. What the assembler expands to
+  code with branches ends a block, too: most divisions, roots and fences, and accesses to memory under a guard.
+- A product whose one use is a multiplication by a power of two from 1/8 to 8 is scaled before it is rounded
+  (``FMUL.D2``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from softlab.emulator.machine.flow import uses_and_definitions
 from softlab.emulator.opcodes.emitter import NativeForm
+from softlab.emulator.opcodes.floats import SCALES
 from softlab.emulator.opcodes.registry import PURE, Semantics
 from softlab.emulator.ptx.linker import Image
-from softlab.emulator.ptx.syntax import Immediate, Instruction, Register
+from softlab.emulator.ptx.syntax import Address, Immediate, Instruction, Register, Symbol
 
 _FREE = ({"f32"}, {"ftz", "f32"}, {"f64"}, {"f16"}, {"ftz", "f16"}, {"f16x2"}, {"ftz", "f16x2"}, {"bf16"}, {"bf16x2"})
 #: Types that are held as bits, and their signs.
 _SIGNS = {"f16x2": np.uint32(0x80008000), "bf16x2": np.uint32(0x80008000), "bf16": np.uint16(0x8000)}
+_ROUNDED = ("rn", "rz", "rm", "rp")
+#: What may leave the straight line, and what does so where it has a guard.
+_LEAVES, _LEAVES_UNDER_GUARD = ("bra", "brx", "call", "ret", "exit", "trap"), ("ld", "st", "red", "atom")
 
 
 def contracted(image: Image) -> Image:
-    """The image with such additions and subtractions as ``contracted``: a, b and what is added or subtracted."""
-    products = _products(image.instructions)
-    if not products:
+    """The image with the additions and subtractions of products as ``contracted``, and with ``scaled`` products."""
+    flow = _Flow(image)
+    products = flow.products()
+    scaled = flow.scaled(products)
+    if not products and not scaled:
         return image
-    return replace(image, instructions=tuple(_fused(i, products) for i in image.instructions))
+    return replace(image, instructions=tuple(_fused(i, products, scaled) for i in image.instructions))
 
 
-def _products(instructions: tuple[Instruction, ...]) -> dict[str, Instruction]:
-    """Register -> the multiplication whose result it is, of those that are fused."""
-    found = {i.operands[0].name: i for i in instructions if _is_free(i, "mul") and i.guard is None}  # type: ignore[union-attr]
-    if not found:
+@dataclass(frozen=True)
+class _Product:
+    """A multiplication, and whether a register holds its result or that with the other sign."""
+
+    multiplication: Instruction
+    negative: bool = False
+
+
+class _Flow:
+    """Where registers are written and used, and the assembler's basic blocks."""
+
+    def __init__(self, image: Image) -> None:
+        self._instructions = image.instructions
+        self._block_starts = _block_starts(image)
+        self._written: Counter[str] = Counter()
+        self._uses: dict[str, list[int]] = {}
+        self._constants: set[str] = set()
+        if not any(_is_free(i, "mul") for i in image.instructions):
+            return
+        for index, instruction in enumerate(image.instructions):
+            uses, definitions = uses_and_definitions(instruction)
+            self._written.update(definitions)
+            for name in uses:
+                self._uses.setdefault(name, []).append(index)
+            if _is_constant(instruction):
+                self._constants.update(definitions)
+
+    def products(self) -> dict[str, _Product]:
+        """Register -> the product that it holds, of those that are fused."""
+        found: dict[str, _Product] = {}
+        block_of: dict[str, int | None] = {}
+        sources: dict[str, str] = {}
+        for index, instruction in enumerate(self._instructions):
+            name = self._single_result(instruction)
+            if name is None:
+                continue
+            source = _negated(instruction)
+            if _is_free(instruction, "mul") and self._keeps_factors(instruction):
+                found[name] = _Product(instruction)
+                block_of[name] = None if self._has_constant(instruction) else self._block(index)
+            elif source in found:
+                sources[name] = source
+                found[name] = replace(found[source], negative=not found[source].negative)
+                block_of[name] = block_of[source]
+        refused = [name for name in found if not all(self._takes(name, found, block_of[name], sources))]
+        while refused:  # a register and the one that has the other sign go together
+            name = refused.pop()
+            if found.pop(name, None):
+                refused += [n for n, source in sources.items() if source == name]
+                refused += [sources[name]] if name in sources else []
         return found
-    written: Counter[str] = Counter()
-    for instruction in instructions:
-        uses, definitions = uses_and_definitions(instruction)
-        written.update(definitions)
-        for name in set(uses) & found.keys():
-            takes = _is_free(instruction, "add", "sub") and uses.count(name) == 1
-            if not takes or set(instruction.modifiers) - {"sat"} != set(found[name].modifiers):
-                del found[name]
-    return {
-        name: product
-        for name, product in found.items()
-        if written[name] == 1 and all(written[o.name] <= 1 for o in product.operands if isinstance(o, Register))
-    }
+
+    def _takes(
+        self, name: str, found: dict[str, _Product], block: int | None, sources: dict[str, str]
+    ) -> Iterator[bool]:
+        """For each use of a product, whether the assembler fuses it there."""
+        kinds = set(found[name].multiplication.modifiers)
+        for index in self._uses.get(name, ()):
+            use = self._instructions[index]
+            if _negated(use) == name:
+                yield sources.get(use.operands[0].name) == name  # type: ignore[union-attr]
+            else:
+                fits = _is_free(use, "add", "sub") and set(use.modifiers) - {"sat"} == kinds
+                once = self._uses[name].count(index) == 1
+                yield fits and once and block in (None, self._block(index))
+
+    def scaled(self, products: dict[str, _Product]) -> dict[str, Instruction]:
+        """Result of a multiplication by a power of two -> the multiplication that it is made one with."""
+        found: dict[str, Instruction] = {}
+        for first in self._instructions:
+            name = self._single_result(first)
+            if name is None or name in found or not _is_free(first, "mul") or not self._keeps_factors(first):
+                continue
+            uses = self._uses.get(name, ())
+            use = self._instructions[uses[0]] if len(uses) == 1 else None
+            result = _scale_result(use, first) if use else None
+            if result and result not in products:
+                found[result] = first
+        return found
+
+    def _single_result(self, instruction: Instruction) -> str | None:
+        """The register that it writes, if nothing else does so and it has no guard."""
+        result = instruction.operands[0] if instruction.operands and instruction.guard is None else None
+        return result.name if isinstance(result, Register) and self._written[result.name] == 1 else None
+
+    def _keeps_factors(self, product: Instruction) -> bool:
+        return all(self._written[o.name] <= 1 for o in product.operands if isinstance(o, Register))
+
+    def _has_constant(self, product: Instruction) -> bool:
+        return any(
+            isinstance(o, Immediate) or (isinstance(o, Register) and o.name in self._constants)
+            for o in product.operands[1:]
+        )
+
+    def _block(self, index: int) -> int:
+        return int(np.searchsorted(self._block_starts, index, side="right"))
+
+
+def _block_starts(image: Image) -> list[int]:
+    """The indices of instructions before which the assembler ends a basic block, in order."""
+    targets = {o.name for i in image.instructions for o in i.operands if isinstance(o, Symbol)}
+    targets.update(name for names in image.tables.values() for name in names)
+    starts = {index for name, index in image.labels.items() if name in targets}
+    starts.update(index + 1 for index, i in enumerate(image.instructions) if _ends_block(i))
+    return sorted(starts)
+
+
+def _ends_block(instruction: Instruction) -> bool:
+    opcode, has = instruction.opcode, instruction.has
+    if opcode in ("div", "rem") and not has("f32", "f64"):
+        return not has("u32")
+    if opcode in ("div", "rcp", "sqrt"):
+        return has(*_ROUNDED)
+    if opcode in ("membar", "fence"):
+        return not has("proxy")
+    if opcode == "rsqrt":
+        return has("f64")
+    return opcode in _LEAVES or (opcode in _LEAVES_UNDER_GUARD and instruction.guard is not None)
+
+
+def _is_constant(instruction: Instruction) -> bool:
+    """Whether its result is an operand of the machine code itself: a number, or a parameter of the kernel."""
+    if instruction.guard is not None or len(instruction.operands) != 2:
+        return False
+    source = instruction.operands[1]
+    if instruction.opcode == "mov":
+        return isinstance(source, Immediate)
+    of_parameter = instruction.opcode == "ld" and instruction.has("param")
+    return of_parameter and isinstance(source, Address) and not isinstance(source.base, Register)
 
 
 def _is_free(instruction: Instruction, *opcodes: str) -> bool:
@@ -61,37 +185,82 @@ def _is_free(instruction: Instruction, *opcodes: str) -> bool:
     return set(instruction.modifiers) - allowed in _FREE and registers and isinstance(instruction.operands[0], Register)
 
 
-def _fused(instruction: Instruction, products: dict[str, Instruction]) -> Instruction:
-    if not _is_free(instruction, "add", "sub"):
+def _negated(instruction: Instruction) -> str | None:
+    """The register of a float whose sign it changes."""
+    plain = instruction.opcode == "neg" and instruction.modifiers in (("f32",), ("f64",)) and instruction.guard is None
+    source = instruction.operands[1] if plain else None
+    return source.name if isinstance(source, Register) else None
+
+
+def _scale_result(use: Instruction, first: Instruction) -> str | None:
+    """The result of a multiplication of ``first`` by a power of two that is made one with it."""
+    if use.opcode != "mul" or "f32" not in first.modifiers:
+        return None
+    same = set(use.modifiers) - {"sat", "rn"} == set(first.modifiers)
+    return use.operands[0].name if same and _scale(use) else None  # type: ignore[union-attr]
+
+
+def _scale(multiplication: Instruction) -> str | None:
+    """The name of the power of two that it multiplies by."""
+    numbers = [o.value for o in multiplication.operands[1:] if isinstance(o, Immediate)]
+    return next((name for name, scale in SCALES.items() if numbers == [scale]), None)
+
+
+def _fused(instruction: Instruction, products: dict[str, _Product], scaled: dict[str, Instruction]) -> Instruction:
+    if not instruction.operands:
         return instruction
     destination, *sources = instruction.operands
+    if instruction.opcode == "mul" and isinstance(destination, Register) and destination.name in scaled:
+        first, scale = scaled[destination.name], _scale(instruction)
+        modifiers = (str(scale), *(m for m in instruction.modifiers if m != "rn"))
+        return replace(instruction, opcode="scaled", modifiers=modifiers, operands=(destination, *first.operands[1:]))
+    if not _is_free(instruction, "add", "sub"):
+        return instruction
     for position, source in enumerate(sources):
         if isinstance(source, Register) and source.name in products:
-            kind = "sum" if instruction.opcode == "add" else ("minuend", "subtrahend")[position]
-            operands = (destination, *products[source.name].operands[1:], sources[1 - position])
+            product = products[source.name]
+            kind = _KINDS[instruction.opcode, position, product.negative]
+            operands = (destination, *product.multiplication.operands[1:], sources[1 - position])
             return replace(
                 instruction, opcode="contracted", modifiers=(kind, *instruction.modifiers), operands=operands
             )
     return instruction
 
 
+#: (opcode, position of the product, whether its sign is changed) -> what is computed of a, b and c.
+_KINDS = {
+    ("add", 0, False): "sum", ("add", 0, True): "subtrahend",
+    ("add", 1, False): "sum", ("add", 1, True): "subtrahend",
+    ("sub", 0, False): "minuend", ("sub", 0, True): "negative",
+    ("sub", 1, False): "subtrahend", ("sub", 1, True): "sum",
+}  # fmt: skip
+#: Kind -> whether a and c have their signs changed in ``a * b + c``.
+_CHANGED = {"sum": (False, False), "minuend": (False, True), "subtrahend": (True, False), "negative": (True, True)}
+
+
 @PURE.opcode("contracted")
 def _contracted(instruction: Instruction) -> Semantics:
-    """``a * b + c``, ``a * b - c`` or ``c - a * b``, rounded once."""
+    """``a * b + c``, ``a * b - c``, ``c - a * b`` or ``-a * b - c``, rounded once."""
     kind, *modifiers = instruction.modifiers
     fused = PURE.lower(replace(instruction, opcode="fma", modifiers=("rn", *modifiers)))
-    function = fused.function
     sign = _SIGNS.get(modifiers[-1])
     negative = np.negative if sign is None else lambda a: a ^ sign
-    signed = {
-        "sum": function,
-        "minuend": lambda a, b, c: function(a, b, negative(c)),
-        "subtrahend": lambda a, b, c: function(negative(a), b, c),
-    }
-    native = fused.native
-    native_signed: dict[str, NativeForm | None] = {
-        "sum": native,
-        "minuend": native and (lambda e, a, b, c: native(e, a, b, e.fneg(c))),
-        "subtrahend": native and (lambda e, a, b, c: native(e, e.fneg(a), b, c)),
-    }
-    return replace(fused, function=signed[kind], native=native_signed[kind])
+    change_a, change_c = _CHANGED[kind]
+    function = _with_signs(fused.function, negative if change_a else None, negative if change_c else None)
+    return replace(fused, function=function, native=_native_with_signs(fused.native, change_a, change_c))
+
+
+def _with_signs(function: Callable, change_a: Callable | None, change_c: Callable | None) -> Callable:
+    if change_a is None and change_c is None:
+        return function
+    if change_a is None:
+        return lambda a, b, c: function(a, b, change_c(c))  # type: ignore[misc]
+    if change_c is None:
+        return lambda a, b, c: function(change_a(a), b, c)
+    return lambda a, b, c: function(change_a(a), b, change_c(c))
+
+
+def _native_with_signs(native: NativeForm | None, change_a: bool, change_c: bool) -> NativeForm | None:
+    if native is None or not (change_a or change_c):
+        return native
+    return lambda e, a, b, c: native(e, e.fneg(a) if change_a else a, b, e.fneg(c) if change_c else c)

@@ -230,7 +230,7 @@ def fma_f64(a, b, c):
     total, rest = two_sum(product, c)
     rest = rest + low
     result = total + rest * _ABOVE
-    sure = (result == total + rest * _BELOW) & (np.abs(product) > _LEAST_PRODUCT) & (result != 0)
+    sure = (result == total + rest * _BELOW) & (np.abs(product) > _LEAST_PRODUCT) & (result != 0) & np.isfinite(result)
     if sure.all():
         return result
     doubtful = ~sure

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import canonical, extreme, flush, flushing, saturate
+from softlab.emulator.opcodes.floats import SCALES, canonical, extreme, flush, flushing, saturate
 from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32, scaled_mul_f32
 from softlab.sass.form import F32, U32, Form, Reader
 from softlab.sass.lanes import Value
@@ -15,8 +15,6 @@ from softlab.sass.registry import Action, pure
 
 #: Rounding modes, as the machine code has them, and as the emulator names them.
 MODES = {"RM": "rm", "RP": "rp", "RZ": "rz"}
-#: Factors of a product, by modifier: the compiler has them for a product that is multiplied by such a power of two.
-_SCALES = {"D8": 1 / 8, "D4": 1 / 4, "D2": 1 / 2, "M2": 2.0, "M4": 4.0, "M8": 8.0}
 
 
 def mode_of(form: Form) -> str:
@@ -42,9 +40,9 @@ def _add(form: Form) -> Action:
 @pure("FMUL")
 def _multiply(form: Form) -> Action:
     """A scaled product is rounded once, as a fused operation: the compiler scales no product that says how to round.
-    No GPU has been asked; it matters where the product alone is subnormal or too large."""
-    form.only("FTZ", "SAT", *MODES, *_SCALES)
-    scale = next((_SCALES[m] for m in form.modifiers if m in _SCALES), 1.0)
+    An H100 does so where the product alone is too large; where it is subnormal, no GPU has been asked."""
+    form.only("FTZ", "SAT", *MODES, *SCALES)
+    scale = next((SCALES[m] for m in form.modifiers if m in SCALES), 1.0)
     if scale == 1.0:
         return _of_two(form, finished(form, mul_f32(mode_of(form)), np.multiply))
     return _of_two(form, finished(form, scaled_mul_f32(mode_of(form), scale), lambda a, b: a * b * scale))

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from softlab.emulator.opcodes.floats import extreme
 from softlab.errors import UnsupportedInstruction
 from tests.emulator.opcodes.cases import bits, evaluate, lower, same, sampled, samples
 
@@ -349,3 +350,14 @@ def test_samples_hold_the_hard_cases() -> None:
     assert np.isinf(values).any()
     assert ((size > 0) & (size < 2.0**-126)).any()
     assert (np.signbit(values) & (values == 0)).any()
+
+
+@pytest.mark.parametrize("opcode", ["min", "max"])
+@pytest.mark.parametrize("lanes", [1, 3, 40])
+def test_a_signalling_nan_beside_a_number(opcode: str, lanes: int) -> None:
+    """The number is the result, as an H100 has it; fmin of a C library may give NaN there."""
+    choose = extreme(opcode, "f32")
+    signalling, number = (np.full(lanes, bits, np.uint32).view(np.float32) for bits in (0x7FBE0000, 0xDE7D2E01))
+    for got in (choose(signalling, number), choose(number, signalling)):
+        np.testing.assert_array_equal(got, number)
+    assert np.isnan(choose(signalling, signalling)).all()

@@ -230,3 +230,14 @@ def test_doubles_cut_to_floats() -> None:
     a = a[np.isfinite(a) & (abs(a) > 2.0**-120) & (abs(a) < 2.0**120)]
     for value, cut in zip(a, rounding.cut_f32(a), strict=True):
         assert float(cut) == rounded(Fraction(float(value)), np.float32, "rz")
+
+
+def test_a_product_near_the_greatest_number_is_no_infinity() -> None:
+    """The exact product and sum are less than half a unit beyond the greatest number. Splitting a factor overflows."""
+    a, b = np.uint64(0x7C0FDB7BC1D211B0).view(np.float64), np.uint64(0x43D012570CD0191A).view(np.float64)
+    expected = rounded(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(a)), np.float64, "rn")
+    assert expected == np.finfo(np.float64).max
+    with np.errstate(all="ignore"):
+        for sign in (1, -1):
+            got = rounding.fma_f64(np.array([sign * a, 2.0]), np.array([b, 3.0]), np.array([sign * a, 4.0]))
+            assert got.tolist() == [sign * expected, 10.0]
