@@ -15,21 +15,17 @@ its machine code for sm_90 (12.9 and 13.0, some 90 short programs):
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from softlab.emulator.machine.flow import uses_and_definitions
-from softlab.emulator.opcodes.emitter import NativeForm
-from softlab.emulator.opcodes.floats import SCALES
-from softlab.emulator.opcodes.registry import PURE, Semantics
+from softlab.emulator.opcodes.contracted import SCALES
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Address, Immediate, Instruction, Register, Symbol
 
 _FREE = ({"f32"}, {"ftz", "f32"}, {"f64"}, {"f16"}, {"ftz", "f16"}, {"f16x2"}, {"ftz", "f16x2"}, {"bf16"}, {"bf16x2"})
-#: Types that are held as bits, and their signs.
-_SIGNS = {"f16x2": np.uint32(0x80008000), "bf16x2": np.uint32(0x80008000), "bf16": np.uint16(0x8000)}
 _ROUNDED = ("rn", "rz", "rm", "rp")
 #: What may leave the straight line, and what does so where it has a guard.
 _LEAVES, _LEAVES_UNDER_GUARD = ("bra", "brx", "call", "ret", "exit", "trap"), ("ld", "st", "red", "atom")
@@ -234,33 +230,3 @@ _KINDS = {
     ("sub", 0, False): "minuend", ("sub", 0, True): "negative",
     ("sub", 1, False): "subtrahend", ("sub", 1, True): "sum",
 }  # fmt: skip
-#: Kind -> whether a and c have their signs changed in ``a * b + c``.
-_CHANGED = {"sum": (False, False), "minuend": (False, True), "subtrahend": (True, False), "negative": (True, True)}
-
-
-@PURE.opcode("contracted")
-def _contracted(instruction: Instruction) -> Semantics:
-    """``a * b + c``, ``a * b - c``, ``c - a * b`` or ``-a * b - c``, rounded once."""
-    kind, *modifiers = instruction.modifiers
-    fused = PURE.lower(replace(instruction, opcode="fma", modifiers=("rn", *modifiers)))
-    sign = _SIGNS.get(modifiers[-1])
-    negative = np.negative if sign is None else lambda a: a ^ sign
-    change_a, change_c = _CHANGED[kind]
-    function = _with_signs(fused.function, negative if change_a else None, negative if change_c else None)
-    return replace(fused, function=function, native=_native_with_signs(fused.native, change_a, change_c))
-
-
-def _with_signs(function: Callable, change_a: Callable | None, change_c: Callable | None) -> Callable:
-    if change_a is None and change_c is None:
-        return function
-    if change_a is None:
-        return lambda a, b, c: function(a, b, change_c(c))  # type: ignore[misc]
-    if change_c is None:
-        return lambda a, b, c: function(change_a(a), b, c)
-    return lambda a, b, c: function(change_a(a), b, change_c(c))
-
-
-def _native_with_signs(native: NativeForm | None, change_a: bool, change_c: bool) -> NativeForm | None:
-    if native is None or not (change_a or change_c):
-        return native
-    return lambda e, a, b, c: native(e, e.fneg(a) if change_a else a, b, e.fneg(c) if change_c else c)

@@ -151,24 +151,6 @@ def _add_or_multiply(form: Form) -> Semantics:
     return binary(finish(form, _BY_MODE[form.opcode, name](mode), wide), name, native=native)
 
 
-#: By what the machine code's FMUL multiplies a product before it rounds it.
-SCALES = {"D8": 1 / 8, "D4": 1 / 4, "D2": 1 / 2, "M2": 2.0, "M4": 4.0, "M8": 8.0}
-
-
-@pure("scaled", types=("f32",))
-def _scaled(form: Form) -> Semantics:
-    """A product of a power of two and two floats, rounded once (``machine/contraction.py``): exact in float64."""
-    scale = SCALES[form.one_of(*SCALES)]
-
-    def native(e: Emitter, a: Native, b: Native) -> Native:
-        a, b = (e.fpext(value, e.double()) for value in (a, b))
-        return e.fptrunc(e.fmul(e.fmul(a, b), a.type(scale)), e.float())
-
-    function = finish(form, rounding.scaled_mul_f32("rn", scale), lambda a, b: a * b * scale)
-    compiled = None if "ftz" in form.instruction.modifiers else finish_native(form, native)
-    return binary(function, "f32", native=compiled)
-
-
 @pure("sub", types=FLOATS)
 def _subtract(form: Form) -> Semantics:
     name = form.one_type()

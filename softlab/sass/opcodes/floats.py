@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import SCALES, canonical, extreme, flush, flushing, saturate
+from softlab.emulator.opcodes.contracted import SCALES
+from softlab.emulator.opcodes.floats import canonical, extreme, flush, flushing, saturate
 from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32, scaled_mul_f32
 from softlab.sass.form import F32, U32, Form, Reader
 from softlab.sass.lanes import Value
