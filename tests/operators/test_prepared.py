@@ -347,6 +347,16 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(launched) == 4
 
 
+def test_a_gradient_takes_tensors_of_the_current_gpu_alone() -> None:
+    """One of the two may be on another GPU, or in the memory of the host, which PyTorch numbers -1."""
+    ready, new = SimpleNamespace(launch=lambda stream, pointers: None), Tensor(9 * 1024)
+    for current, own, others in itertools.product((0, 1, 2), (-1, 0, 1, 2), (-1, 0, 1, 2)):
+        library = prepared._TorchLibrary(Tensor, lambda gpu: 7 + gpu, lambda gpu=current: gpu, lambda like: new)
+        gradient = prepared._unrecorded_gradient(lambda *_: ready, lambda dy, y: "otherwise", library)
+        found = gradient(Tensor(1024, gpu=own), Tensor(2048, gpu=others))
+        assert (found is new) == (current == own == others), (current, own, others)
+
+
 @pytest.mark.parametrize(("gpus", "current", "taken"), [(1, 3, [0]), (2, 1, [1]), (2, 0, [0]), (0, 0, [])])
 def test_an_operator_that_autograd_may_watch_takes_tensors_of_the_current_gpu(
     monkeypatch: pytest.MonkeyPatch, gpus: int, current: int, taken: list[int]
