@@ -421,14 +421,14 @@ def test_who_reads_alone_makes_no_word(arena: Arena) -> None:
     assert s[nodes.LANES_SHARE] == 1, "two lanes of a warp in one instruction"
 
 
-def test_a_guess_beyond_the_words_is_none(arena: Arena) -> None:
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_guess_beyond_the_words_is_none(arena: Arena, count: int) -> None:
     """What lies there may be left of a word that is no more."""
     s = arena.s
-    for key in (5, 6):
+    for key in range(count):
         nodes.found_word(s, key, 1, nodes.NONE)
-    behind = s[nodes.WORDS] + 2 * nodes.WORD
+    behind = s[nodes.WORDS] + count * nodes.WORD
     for place in (behind, behind + nodes.WORD, behind + 4 * nodes.WORD):
         s[place + nodes.KEY] = 7
         assert nodes.found_word(s, 7, 0, place) == nodes.NONE
-    s[s[nodes.WORDS] - nodes.WORD + nodes.KEY] = 7
     assert nodes.found_word(s, 7, 1, behind) == behind
