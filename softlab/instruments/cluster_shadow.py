@@ -115,6 +115,7 @@ class ClusterShadow(Shadow):
         self._time += 1
         fenced = order.fenced.reshape(-1, size * self._threads).max(axis=1).repeat(size)
         self._completed[rows] = np.where(released, self._time, fenced)[rows]
+        self._known().tells[rows & released] = self._time
 
     def cluster_wait(self, mask: np.ndarray, live: np.ndarray) -> None:
         """These lanes pass the barrier of their cluster; (blocks, threads) bool."""
@@ -292,6 +293,8 @@ class ClusterShadow(Shadow):
         The bytes that are counted there are a release (PTX ISA, "st.async").
         """
         time = np.full(len(lane), self.advance_time() + 1)
+        self._ordered()
+        self._known().tells.reshape(-1)[lane] = time
         self._hears().release(np.full(len(lane), owner), np.tile(word, (len(lane), 1)), lane, time)
         if self._of_blocks is not None:
             row, thread = np.divmod(lane, self._threads)

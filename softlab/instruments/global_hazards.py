@@ -469,14 +469,14 @@ class GlobalHazards(Observer):
         if is_exchange(site.instruction):
             self._exchanged[warps_of(lanes)] = self._events.now
             for order in self._orders:
-                order.lanes_exchange(lanes)
+                order.lanes_exchange(lanes, self._events.now)
             return
         for order in self._orders:
             order.warp_sync(lanes, members, self._events.now)
 
     def _reads_ordered(self, time: np.ndarray, other: np.ndarray, mine: np.ndarray) -> np.ndarray:
         """Whether lanes come after what other lanes read: (n,) each, as :meth:`HappensBefore.ordered` has them."""
-        ordered = self._orders[-1].ordered(time, other, mine)
+        ordered = self._orders[-1].ordered(time, other, mine, reads=True)
         same_warp = other // WARP == mine // WARP
         return ordered | same_warp & (time < self._exchanged.reshape(-1)[mine // WARP])
 
@@ -571,7 +571,8 @@ class GlobalHazards(Observer):
             rows, word = lanes.row_index[:, 0], offset[:1]
             warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
             words, before = (tuple(mbarrier_keys(rows, word, of).tolist()) for of in (parity, 1 - parity))
-            found = lanes, offset, OwnWords(words, before, tuple(rows.tolist()), warps)
+            numbers = lanes.row_index * lanes.threads + lanes.column_index
+            found = lanes, offset, OwnWords(words, before, tuple(rows.tolist()), warps, numbers)
             self._known_words[id(lanes), id(offset), parity] = found
         return found[2]
 

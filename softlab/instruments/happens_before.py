@@ -10,9 +10,10 @@ other warp did before this time happens before what the warp does now. Two threa
   the wild often leaves it away.
 
 A fence of the scope of a block publishes only to the own block. What one lane acquires, the other lanes of its warp
-know when they have synchronised or exchanged values with it, or have read such a word themselves. What one lane
-releases, its whole warp has released. So a little too much may be ordered, and nothing that is in order is taken for a
-race.
+know when they have synchronised or exchanged values with it, or have read such a word themselves. A lane releases what
+it did itself, and what the lanes of its warp did before they synchronised last. What other lanes did later counts as
+released when they make a fence of their own, or synchronise with anybody. So a little too much may be ordered, and
+nothing that is in order is taken for a race.
 
 Blocks of earlier batches of the launch ran before, but a GPU may run them at the same time. One more column holds the
 time up to which a warp knows all of them.
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
+from softlab.instruments import known_nodes as nodes
 from softlab.instruments.known_nodes import COLUMNS, HAS_FAR, HEAD, PER_BLOCK, THREADS
 from softlab.instruments.parts_of_warps import PartsOfWarps
 from softlab.instruments.strong_access import StrongAccess
@@ -75,13 +77,14 @@ class OwnWords:
     """One word per block, which the same warps of each block use.
 
     ``words``: one for each of ``rows``; ``before``: those whose news they take over; ``warps`` (rows, n): the warps of
-    the batch.
+    the batch; ``lanes`` (rows, m): the lanes of these warps that use them.
     """
 
     words: tuple[int, ...]
     before: tuple[int, ...]
     rows: tuple[int, ...]
     warps: np.ndarray
+    lanes: np.ndarray
 
     @cached_property
     def row_index(self) -> np.ndarray:
@@ -115,11 +118,21 @@ class HappensBefore:
         self._far: _Far | None = None
         self._parts = PartsOfWarps()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
-        self._head = np.zeros(HEAD, np.int64)
+        size = blocks * self.warps
+        self._head = np.zeros(HEAD + (2 + WARP) * size, np.int64)
         self._head[[THREADS, PER_BLOCK, COLUMNS]] = threads, self.per_block, self.columns
+        self._head[[nodes.WARP_TELLS, nodes.WARP_HAS_READ, nodes.LANE_TELLS]] = HEAD + np.arange(3) * size
+        self._look_at_lanes(self._head)
         self._told = ToldWords(blocks, self.warps, self.columns + 1, earlier)
         if earlier:
             self._tables()
+
+    def _look_at_lanes(self, s: np.ndarray) -> None:
+        """Where ``s`` has what lanes tell: until when what they did comes before what their warps tell."""
+        size = self._blocks * self.warps
+        places = s[[nodes.WARP_TELLS, nodes.WARP_HAS_READ, nodes.LANE_TELLS]].tolist()
+        views = (s[first : first + count] for first, count in zip(places, (size, size, WARP * size), strict=True))
+        self._warp_tells, self._warp_has_read, self._lane_tells = views
 
     def published(self) -> dict[Hashable, int]:
         """For each word of global memory the time up to which it publishes what this batch and earlier ones did."""
@@ -160,10 +173,11 @@ class HappensBefore:
 
     # Questions
 
-    def ordered(self, time: np.ndarray, other: np.ndarray, mine: np.ndarray) -> np.ndarray:
+    def ordered(self, time: np.ndarray, other: np.ndarray, mine: np.ndarray, *, reads: bool = False) -> np.ndarray:
         """Whether lanes come after what other lanes did: (n,) each.
 
-        Lanes are numbered ``row * threads + column``; ``other`` is -1 for threads of earlier batches.
+        Lanes are numbered ``row * threads + column``; ``other`` is -1 for threads of earlier batches. ``reads``: the
+        other lanes have read.
         """
         row, warp = mine // self.threads, mine % self.threads // WARP
         other_row, other_warp = other // self.threads, other % self.threads // WARP
@@ -174,6 +188,8 @@ class HappensBefore:
             before |= ~near & (time < self._times_of_others(mine // WARP, column))
         if self._has_parts and before.any():
             before &= self._lanes_know(mine, time, near, other_warp, column)
+        if before.any():
+            before &= (other < 0) | (other // WARP == mine // WARP) | self._lanes_tell(time, other, reads)
         left = near & (other_warp == warp) & ~before
         if self._syncs and left.any():
             at = np.flatnonzero(left)
@@ -200,6 +216,12 @@ class HappensBefore:
         """As :meth:`PartsOfWarps.know`."""
         return self._parts.know(mine, time, near, warp, column)
 
+    def _lanes_tell(self, time: np.ndarray, other: np.ndarray, reads: bool) -> np.ndarray:
+        """Whether what lanes did at a time, or read, comes before what their warps tell."""
+        warps = other // WARP
+        told = (time < self._warp_tells[warps]) | (time < self._lane_tells[other])
+        return np.asarray(told | (time < self._warp_has_read[warps]) if reads else told)
+
     def _own_fenced(self, warps: np.ndarray) -> np.ndarray:
         """Until when warps of the batch did things before their last fences."""
         return np.asarray(self._tables().fenced_in_block[warps, warps // self.warps if self.per_block else warps])
@@ -211,22 +233,34 @@ class HappensBefore:
         self._join_lanes(lanes)
         masks = WarpSyncs.grouping(lanes, members)
         if masks is not None and self._syncs.record(masks, now):
+            self._lane_tells[lanes.mask.reshape(-1)] = now
             return
         if lanes.full:
             np.einsum("rww->rw", self._known)[...] = now
+            self._warp_tells[...] = now
             return
         here = np.broadcast_to(lanes.warp_mask.any(axis=2), (lanes.blocks, self.warps))
         if len(lanes.extent) == 2:
             here = here & self._rows_of(lanes)[:, None]
+        self._warps_tell(here, now)
+
+    def _warps_tell(self, here: np.ndarray, now: int) -> None:
+        """All lanes of these warps, (blocks, warps) bool, come after each other, and so does what the warps tell."""
         rows, warps = np.nonzero(here)
         self._known[rows, warps, warps] = now
+        self._warp_tells[rows * self.warps + warps] = now
 
-    def lanes_exchange(self, lanes: Lanes) -> None:
-        """The lanes of each warp exchange values: they come after what was before the warp's last fence."""
+    def lanes_exchange(self, lanes: Lanes, now: int) -> None:
+        """The lanes of each warp exchange values: they come after what was before the warp's last fence.
+
+        What they have read comes before what the warp tells from now on.
+        """
         self._join_lanes(lanes)
+        here = warps_of(lanes)
+        self._warp_has_read[here.reshape(-1)] = now
         if not self.has_far:
             return
-        rows, warps = np.nonzero(warps_of(lanes))
+        rows, warps = np.nonzero(here)
         fenced = self._own_fenced(rows * self.warps + warps)
         self._known[rows, warps, warps] = np.maximum(self._known[rows, warps, warps], fenced)
 
@@ -247,8 +281,7 @@ class HappensBefore:
     def arrive_ahead(self, barrier: int, lanes: Lanes, now: int) -> None:
         """These lanes arrive at a barrier of their block and go on."""
         here = warps_of(lanes)
-        rows, warps = np.nonzero(here)
-        self._known[rows, warps, warps] = now
+        self._warps_tell(here, now)
         self._meetings.arrive(barrier, here, now)
 
     def barrier(
@@ -265,11 +298,12 @@ class HappensBefore:
         they did before, and they after nobody.
         """
         if ahead is None and not self.has_far and passes_alone(lanes, live):
-            self._known[...] = now
+            self._known[...] = self._warp_tells[...] = now
             self._syncs.clear()
             return
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
+        self._warp_tells[waiting.reshape(-1)] = now
         rows = np.asarray(here.any(axis=1))
         others = here if live is None else here | live.reshape(*here.shape, WARP).any(axis=2)
         others = others & ~waiting
@@ -293,6 +327,7 @@ class HappensBefore:
     def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
         """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
         far = self._tables()
+        self._lane_tells[lane] = now
         warps = distinct(lane // WARP)
         vectors = self._knowledge(warps, now)
         far.differs[warps // self.warps] = True
@@ -317,7 +352,7 @@ class HappensBefore:
     def write(self, access: StrongAccess, scope: str, now: int) -> None:
         """Lanes store to words by strong stores: these publish what came before their last fences."""
         if self._of_reads:
-            self.fence(access.lane, now, scope)
+            self.fence(access.every, now, scope)
         if self._far is None:
             return
         for warp, words in access.alone.items():
@@ -374,7 +409,7 @@ class HappensBefore:
     def exchange(self, access: StrongAccess, scope: str, now: int) -> None:
         """Lanes access words by atomics, one after the other: each learns what those before it published."""
         if self._of_reads:
-            self.fence(access.lane, now, scope)
+            self.fence(access.every, now, scope)
         if self._far is None:
             return
         for warp, words in access.alone.items():
@@ -414,6 +449,7 @@ class HappensBefore:
         The words publish from now on also what those ``before`` do.
         """
         self._take_over(access.words, before)
+        self._lane_tells[access.every] = now
         different, where = np.unique(access.lane // WARP, return_inverse=True)
         vectors = self._knowledge(different, now)
         writers: dict[Hashable, list[int]] = {}
@@ -424,6 +460,7 @@ class HappensBefore:
 
     def publish_own(self, own: OwnWords, now: int) -> None:
         """As :meth:`publish`, of words that the warps of each block share."""
+        self._tell_own(own, now)
         if own.warps.size == self._blocks * self.warps:  # all of the batch
             vectors = self._tables().known.reshape(self._blocks, self.warps, -1).max(axis=1)
             vectors[own.row_index, self._columns_of(own.row_index)] = now
@@ -433,6 +470,13 @@ class HappensBefore:
         self._take_over(own.words, own.before)
         for word, vector in zip(own.words, vectors, strict=True):
             self._told.tell_all(word, vector)
+
+    def _tell_own(self, own: OwnWords, now: int) -> None:
+        """What the lanes did until now comes before what their warps tell."""
+        if own.lanes.size == WARP * own.warps.size:
+            self._warp_tells[own.warps] = now
+        else:
+            self._lane_tells[own.lanes] = now
 
     def _take_over(self, words: Iterable[Hashable], before: Iterable[Hashable]) -> None:
         for word, earlier in dict(zip(words, before, strict=True)).items():
@@ -498,6 +542,8 @@ class HappensBefore:
         warps = np.arange(row * self.warps, (row + size) * self.warps)
         far = self._tables()
         vectors = self._knowledge(warps, now) if released else far.fenced[warps]
+        if released:
+            self._warp_tells[warps] = now
         word = ("cluster", row // size)
         self._told.overwrite([word])
         self._told.tell_all(word, vectors.max(axis=0))

@@ -29,7 +29,9 @@ HAS_NODES, HAS_FAR, COLUMNS = 18, 19, 20
 # Items of the arena: where segments begin
 KNOWN, FENCED, FENCED_IN_BLOCK, DIFFERS, PART_LANES, PART_NODE, PART_NEAR, MASK, FENCES, TOLD = range(24, 34)
 MEMO, NODES, SNAPSHOTS, ROWS, WORDS, TABLE, BLOCK_TIMES = range(34, 41)
-HEAD = 41
+#: Until when what all lanes of a warp did comes before what the warp tells, what they read, and what one lane did.
+WARP_TELLS, WARP_HAS_READ, LANE_TELLS = range(41, 44)
+HEAD = 44
 
 # A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
 # nodes of a chain the later ones have all of the earlier ones. ``DEPTH``: nodes up to one with a row, at most.
@@ -507,6 +509,7 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
     before = NONE
     for i in range(start, count):
         warp = lanes[i] // WARP
+        s[s[LANE_TELLS] + lanes[i]] = now
         if warp == before:
             continue
         before = warp

@@ -17,12 +17,15 @@ from softlab.instruments.known_nodes import (
     HAS_FAR,
     HAS_NODES,
     KNOWN,
+    LANE_TELLS,
     PART_LANES,
     PART_NEAR,
     PART_NODE,
     PARTS,
     PER_BLOCK,
     THREADS,
+    WARP_HAS_READ,
+    WARP_TELLS,
     has_room,
     last_read,
     time_of,
@@ -33,13 +36,24 @@ from softlab.instruments.known_nodes import (
 UNKNOWN, NO_ROOM, SHARED_CELLS, OTHER_READS = -1, -2, 1, 2
 
 
-def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int) -> int:
+def tells(s: Int64s, time: int, other: int, reads: int) -> int:
+    """Whether what a lane did at a time, or read, comes before what its warp tells."""
+    warp = other // WARP
+    if time < s[s[WARP_TELLS] + warp] or time < s[s[LANE_TELLS] + other]:
+        return 1
+    return reads and time < s[s[WARP_HAS_READ] + warp]
+
+
+def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int) -> int:
     """Whether a lane comes after what another one, or -1 for one of an earlier batch, did at a time.
 
     ``s``: the arena of an order, or only the head of one, of which ``far`` is a table with ``COLUMNS + 1`` columns.
+    ``reads``: the other lane has read.
     """
     threads = s[THREADS]
     warps, warp = threads // WARP, mine // WARP
+    if other >= 0 and other // WARP != warp and not tells(s, time, other, reads):
+        return 0
     if other >= 0 and other // threads == mine // threads:
         at = warp * warps + other % threads // WARP
         if time >= known[at]:
@@ -67,9 +81,9 @@ def lacks_room(s: Int64s) -> int:
 
 
 def clashes(
-    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int
+    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, reads: int
 ) -> int:  # fmt: skip
-    """Whether an earlier access of a cell is of another thread, with nothing that orders the two."""
+    """Whether an earlier access of a cell, a read or a write, is of another thread, and nothing orders the two."""
     if stamp == 0:
         return 0
     here = stamp >= begin << TIME_SHIFT
@@ -83,14 +97,14 @@ def clashes(
         return 0
     if not here:
         other = -1
-    return not is_ordered(known, far, s, stamp >> TIME_SHIFT, other, mine)
+    return not is_ordered(known, far, s, stamp >> TIME_SHIFT, other, mine, reads)
 
 
 def unseen(
     known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, address: int
 ) -> int:  # fmt: skip
     """Whether a volatile store may meet an earlier one that its warp has not read: volatile makes neither atomic."""
-    if not flags & stamp & VOLATILE or not clashes(known, far, s, begin, stamp, mine, 0):
+    if not flags & stamp & VOLATILE or not clashes(known, far, s, begin, stamp, mine, 0, 0):
         return 0
     if not s[HAS_NODES]:
         return 1
@@ -109,13 +123,13 @@ def record_reads(
         kept[i] = 0
         if lacks_room(s):
             return NO_ROOM
-        if clashes(known, far, s, begin, before, mine, 0):
+        if clashes(known, far, s, begin, before, mine, 0, 0):
             other = other_read[cells[i]]
             lane = other & LANE_MASK
             if other < begin << TIME_SHIFT:
                 lane = -1
             near = before >= begin << TIME_SHIFT and (before & LANE_MASK) // s[THREADS] == mine // s[THREADS]
-            if not near or other == 0 or is_ordered(known, far, s, other >> TIME_SHIFT, lane, mine):
+            if not near or other == 0 or is_ordered(known, far, s, other >> TIME_SHIFT, lane, mine, 0):
                 kept[i] = before
             answer = OTHER_READS
     for i in range(count):
@@ -149,14 +163,14 @@ def access(
             at = i * width + cell - first
             cells[at] = cell
             stamps[at] = now << TIME_SHIFT | flags | mine
-            if clashes(known, far, s, begin, written[cell], mine, flags):
+            if clashes(known, far, s, begin, written[cell], mine, flags, 0):
                 return UNKNOWN
             if unseen(known, far, s, begin, written[cell], mine, flags, addresses[i]):
                 return UNKNOWN
             if store:
                 for before in range(2):
                     stamp = read[cell] if before == 0 else other_read[cell]
-                    if clashes(known_reads, far_reads, s_reads, begin, stamp, mine, flags):
+                    if clashes(known_reads, far_reads, s_reads, begin, stamp, mine, flags, 1):
                         return UNKNOWN
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)

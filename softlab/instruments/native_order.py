@@ -20,6 +20,7 @@ STEP = CompiledFunction(nodes.step)
 #: Segments of the arena that have one size, in items: warps, warps * warps of a block, blocks or a constant.
 _PER_WARP = (
     nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK, nodes.PART_LANES, nodes.PART_NODE, nodes.MASK, nodes.FENCES,
+    nodes.WARP_TELLS, nodes.WARP_HAS_READ,
 )  # fmt: skip
 #: Bytes of rows that the arena begins with, at most.
 _FIRST_ROWS = 1 << 23
@@ -104,6 +105,8 @@ class NativeOrder(HappensBefore):
         for segment in _PER_WARP:
             self._segment(segment, size)[:] = nodes.ALL_LANES if segment == nodes.PART_LANES else 0
         self._segment(nodes.DIFFERS, self._blocks)[:] = 0
+        self._segment(nodes.LANE_TELLS, WARP * size)[:] = 0
+        self._look_at_lanes(s)
         self._forget()
         self._segment(nodes.NODES, nodes.NODE)[:] = 0
         for empty in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
@@ -140,6 +143,7 @@ class NativeOrder(HappensBefore):
             nodes.PART_NEAR: size * self.warps,
             nodes.TOLD: 6 * size,
             nodes.MEMO: 3 * nodes.MEMOS,
+            nodes.LANE_TELLS: WARP * size,
             nodes.BLOCK_TIMES: int(head[nodes.SNAPSHOT]),
             nodes.NODES: nodes.NODE * rooms[nodes.NODE_ROOM],
             nodes.SNAPSHOTS: int(head[nodes.SNAPSHOT]) * rooms[nodes.SNAPSHOT_ROOM],
@@ -225,6 +229,7 @@ class NativeOrder(HappensBefore):
         """Go over to another arena with these nodes, snapshots and rows, and all else as it is."""
         old, size = self._s, self._blocks * self.warps
         same = dict.fromkeys(_PER_WARP, size) | {nodes.DIFFERS: self._blocks, nodes.PART_NEAR: size * self.warps}
+        same[nodes.LANE_TELLS] = WARP * size
         moved = {segment: self._segment(segment, items) for segment, items in same.items()}
         moved |= {nodes.NODES: kept, nodes.SNAPSHOTS: times, nodes.ROWS: rows, nodes.WORDS: self._words()}
         for segment, values in moved.items():
@@ -232,6 +237,7 @@ class NativeOrder(HappensBefore):
         new[[nodes.NODE_COUNT, nodes.SNAPSHOT_COUNT, nodes.ROW_COUNT]] = len(kept), len(times), len(rows)
         new[nodes.WORD_COUNT] = old[nodes.WORD_COUNT]
         self._s = new
+        self._look_at_lanes(new)
         self._forget()
         self._step(nodes.INDEX, _NO_ITEMS, _NO_ITEMS)
 
@@ -340,7 +346,7 @@ class NativeOrder(HappensBefore):
     ) -> None:
         """The warps of these lanes pass a barrier of their block, as in NumPy."""
         if ahead is None and lanes.full:
-            self._known[...] = now
+            self._known[...] = self._warp_tells[...] = now
             self._syncs.clear()
             if self.has_far:
                 self._step(nodes.MEET, _NO_ITEMS, self._all_wait, count=self._blocks)
@@ -397,13 +403,18 @@ class NativeOrder(HappensBefore):
 
         The words publish from now on also what those ``before`` do.
         """
+        self._lane_tells[access.lane] = now
+        self._publish(access.keys, access.lane, now, before)
+
+    def _publish(self, keys: np.ndarray, lane: np.ndarray, now: int, before: np.ndarray) -> None:
         self._s[nodes.HAS_FAR] = 1
-        self._step(nodes.PUBLISH, access.keys, access.lane, now, earlier=np.ascontiguousarray(before))
+        self._step(nodes.PUBLISH, keys, lane, now, earlier=np.ascontiguousarray(before))
 
     def publish_own(self, own: OwnWords, now: int) -> None:
         """As :meth:`publish`, of words that the warps of each block share."""
         words, before, lanes = own.of_lanes
-        self.publish(KeyedAccess(words, lanes), now, before)
+        self._tell_own(own, now)
+        self._publish(words, lanes, now, before)
 
     def read_own(self, own: OwnWords) -> None:
         """As :meth:`read`, of words that the warps of each block share."""
@@ -422,6 +433,8 @@ class NativeOrder(HappensBefore):
         lanes = np.arange(row * self.warps, (row + size) * self.warps) * WARP
         keys = np.full(len(lanes), cluster_keys(np.array(row // size)))
         flags = nodes.OVERWRITE if released else nodes.OVERWRITE | nodes.AS_FENCED
+        if released:
+            self._warp_tells[lanes // WARP] = now
         self._step(nodes.PUBLISH, keys, lanes, now, flags, keys)
 
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:

@@ -47,19 +47,33 @@ def has_heard(heard: Int64s, own: int, who: int, time: int) -> int:
     return who == MANY_WARPS or time < heard[own + (who >> _WARP_SHIFT)]
 
 
-def is_unordered(stamp: int, code: int, synced: int, acquired: int, heard: Int64s, own: int) -> int:
+def lane_tells(tells: Int64s, synced: Int64s, first: int, who: int, time: int) -> int:
+    """Whether what a lane did comes before what its warp publishes. ``first``: the number of its block's first warp."""
+    if who & MANY_LANES:
+        return 1
+    warp = first + (who >> _WARP_SHIFT)
+    return time < tells[warp * WARP + (who & LANE_MASK)] or time < synced[warp]
+
+
+def is_unordered(
+    stamp: int, code: int, synced: Int64s, acquired: int, heard: Int64s, tells: Int64s, first: int, warps: int
+) -> int:  # fmt: skip
     """Whether a stamp since the last barrier is of another thread, and this one does not come after it."""
     who = stamp & WHO_MASK
     time = stamp >> CODE_BITS
-    if who == code or (time < acquired and has_heard(heard, own, who, time)):
+    warp = code >> _WARP_SHIFT
+    same_warp = who >> _WARP_SHIFT == warp and who != MANY_WARPS
+    if who == code or (same_warp and time < synced[first + warp]):
         return 0
-    same_warp = who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS
-    return not (same_warp and time < synced)
+    if time >= acquired or not has_heard(heard, (first + warp) * warps, who, time):
+        return 1
+    return not same_warp and not lane_tells(tells, synced, first, who, time)
 
 
 def is_quiet(
     written: Int64s, read: Int64s, remote_written: Int64s, remote_read: Int64s, held: Bytes, at: int, kind: int,
-    code: int, since: int, synced: int, acquired: int, has_remote: int, has_held: int, heard: Int64s, own: int,
+    code: int, since: int, synced: Int64s, acquired: int, has_remote: int, has_held: int, heard: Int64s, tells: Int64s,
+    first: int, warps: int,
 ) -> int:  # fmt: skip
     """Whether one lane may access one word."""
     stamp = written[at]
@@ -76,12 +90,12 @@ def is_quiet(
     elif kind & READS and stamp == 0:
         return 0
     weak = not (kind & STRONG and stamp & ATOMIC)
-    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired, heard, own):
+    if stamp >= since and weak and is_unordered(stamp, code, synced, acquired, heard, tells, first, warps):
         return 0
     earlier = read[at]
     if not kind & STORES or earlier < since:
         return 1
-    return not is_unordered(earlier, code, synced, acquired, heard, own)
+    return not is_unordered(earlier, code, synced, acquired, heard, tells, first, warps)
 
 
 def merge_lanes(
@@ -109,14 +123,16 @@ def merge_lanes(
 
 
 def merged_stamp(
-    before: int, code: int, since: int, synced: int, acquired: int, now: int, atomic: int, heard: Int64s, own: int,
+    before: int, code: int, since: int, synced: Int64s, acquired: int, now: int, atomic: int, heard: Int64s,
+    tells: Int64s, first: int, warps: int,
 ) -> int:  # fmt: skip
     """What the stamp of a word becomes where accesses do not exclude each other."""
     kind = ATOMIC if atomic else 0
-    if atomic and before >= since and before & CODE_MASK == code and before >> CODE_BITS >= synced:
+    sync = synced[first + (code >> _WARP_SHIFT)]
+    if atomic and before >= since and before & CODE_MASK == code and before >> CODE_BITS >= sync:
         kind = 0  # just written by a plain store of its own
     together = before >= since and before & ATOMIC == kind
-    if not together or not is_unordered(before, code, synced, acquired, heard, own):
+    if not together or not is_unordered(before, code, synced, acquired, heard, tells, first, warps):
         return now << CODE_BITS | kind | code
     who = before & WHO_MASK
     if who >> _WARP_SHIFT == code >> _WARP_SHIFT and who != MANY_WARPS:
@@ -125,11 +141,11 @@ def merged_stamp(
 
 
 def all_are_quiet(
-    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s,
-    remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int, shift: int,
-    has_order: int, has_remote: int,
-    has_held: int, places: Int64s, owners: Int64s, made: Int64s, got: Int64s, rows: Int64s, threads: Int64s,
-    lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int, kind: int,
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, tells: Int64s,
+    acquired: Int64s, remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int,
+    shift: int, has_order: int, has_remote: int, has_held: int, places: Int64s, owners: Int64s, made: Int64s,
+    got: Int64s, rows: Int64s, threads: Int64s, lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int,
+    kind: int,
 ) -> int:  # fmt: skip
     """Whether each lane may access its words; which these are, whose, the stamps of plain stores, and their rows."""
     for i in range(lanes):
@@ -137,17 +153,15 @@ def all_are_quiet(
         thread = threads[i]
         code = code_of(thread)
         since = max(barrier[row] << CODE_BITS, 1)
-        sync = synced[row * warps + thread // WARP]
         order = 0
         if has_order:
             order = acquired[row * warps * WARP + thread]
-        own = (row * warps + thread // WARP) * warps
         first = row * words + (addresses[i] >> shift)
         for j in range(count):
             at = first + offsets[j]
             if not is_quiet(
-                written, read, remote_written, remote_read, held, at, kind, code, since, sync, order, has_remote,
-                has_held, heard, own,
+                written, read, remote_written, remote_read, held, at, kind, code, since, synced, order,
+                has_remote, has_held, heard, tells, row * warps, warps,
             ):  # fmt: skip
                 return 0
             places[i * count + j] = at
@@ -196,10 +210,11 @@ def record_again(
 
 
 def access(
-    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s,
-    remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int, shift: int,
-    has_order: int, has_remote: int, has_held: int, places: Int64s, owners: Int64s, made: Int64s, got: Int64s,
-    rows: Int64s, threads: Int64s, lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int, kind: int,
+    written: Int64s, read: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, tells: Int64s,
+    acquired: Int64s, remote_written: Int64s, remote_read: Int64s, held: Bytes, words: int, warps: int, cells: int,
+    shift: int, has_order: int, has_remote: int, has_held: int, places: Int64s, owners: Int64s, made: Int64s,
+    got: Int64s, rows: Int64s, threads: Int64s, lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int,
+    kind: int,
 ) -> int:  # fmt: skip
     """One instruction of these lanes.
 
@@ -220,20 +235,20 @@ def access(
         ):  # fmt: skip
             return RECORDED
     if not all_are_quiet(
-        written, read, known, barrier, synced, heard, acquired, remote_written, remote_read, held, words, warps, cells,
-        shift, has_order, has_remote, has_held, places, owners, made, got, rows, threads, lanes, addresses, offsets,
-        count, now, kind,
+        written, read, known, barrier, synced, heard, tells, acquired, remote_written, remote_read, held, words, warps,
+        cells, shift, has_order, has_remote, has_held, places, owners, made, got, rows, threads, lanes, addresses,
+        offsets, count, now, kind,
     ):  # fmt: skip
         return UNKNOWN
     if kind & STORES:
         if not kind & STRONG:
             return record_store(written, places, made, lanes * count)
-        return record(written, known, barrier, synced, heard, acquired, warps, cells, has_order, places, owners, made,
-                      got, lanes * count, now, 1)  # fmt: skip
+        return record(written, known, barrier, synced, heard, tells, acquired, warps, cells, has_order, places, owners,
+                      made, got, lanes * count, now, 1)  # fmt: skip
     if kind & STRONG:
         return RECORDED
-    return record(read, known, barrier, synced, heard, acquired, warps, cells, has_order, places, owners, made, got,
-                  lanes * count, now, 0)  # fmt: skip
+    return record(read, known, barrier, synced, heard, tells, acquired, warps, cells, has_order, places, owners, made,
+                  got, lanes * count, now, 0)  # fmt: skip
 
 
 def record_store(stamps: Int64s, places: Int64s, made: Int64s, count: int) -> int:
@@ -247,9 +262,9 @@ def record_store(stamps: Int64s, places: Int64s, made: Int64s, count: int) -> in
 
 
 def record(
-    stamps: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, acquired: Int64s, warps: int,
-    cells: int, has_order: int, places: Int64s, owners: Int64s, made: Int64s, rows: Int64s, count: int, now: int,
-    atomic: int,
+    stamps: Int64s, known: Int16s, barrier: Int64s, synced: Int64s, heard: Int64s, tells: Int64s, acquired: Int64s,
+    warps: int, cells: int, has_order: int, places: Int64s, owners: Int64s, made: Int64s, rows: Int64s, count: int,
+    now: int, atomic: int,
 ) -> int:  # fmt: skip
     """Record reads, or writes by atomics. ``rows`` of the lanes; what it holds is lost."""
     for i in range(count):
@@ -259,8 +274,7 @@ def record(
         if has_order:
             order = acquired[rows[i] * warps * WARP + owners[i]]
         since = max(barrier[rows[i]] << CODE_BITS, 1)
-        warp = rows[i] * warps + owners[i] // WARP
-        made[i] = merged_stamp(before, code, since, synced[warp], order, now, atomic, heard, warp * warps)
+        made[i] = merged_stamp(before, code, since, synced, order, now, atomic, heard, tells, rows[i] * warps, warps)
     for i in range(count):
         before = stamps[places[i]]
         if made[i] & WHO_MASK != code_of(owners[i]):

@@ -10,7 +10,8 @@ exchange.
 
 A flag or a lock also orders accesses. A thread makes accesses, then a fence (or a release), then an atomic write.
 Another thread that reads the written word by an atomic comes after these accesses: up to the time that it has acquired,
-and of each warp up to what :mod:`softlab.instruments.warp_knowledge` has heard of it.
+and of each warp up to what :mod:`softlab.instruments.warp_knowledge` has heard of it. Of what a lane did by itself, the
+other lanes of its warp publish what came before the warp synchronised last.
 """
 
 from __future__ import annotations
@@ -128,8 +129,9 @@ class Shadow:
         return self._written, self._order, self.known_threads, None
 
     def tables(self) -> list[np.ndarray | None]:
-        """Its arrays: written, read, threads of words, barrier, synced, heard, acquired, and those of other blocks."""
+        """Its arrays: written, read, threads of words, barrier, synced, heard, tells, acquired, and of other blocks."""
         heard = self._knowledge.heard if self._knowledge is not None else None
+        tells = self._knowledge.tells if self._knowledge is not None else None
         acquired = self._order.acquired if self._order is not None else None
         own: list[np.ndarray | None] = [
             self._written,
@@ -138,7 +140,7 @@ class Shadow:
             self._barrier,
             self._synced,
         ]
-        return [*own, heard, acquired, None, None]
+        return [*own, heard, tells, acquired, None, None]
 
     def begin_access(self, instruction: int) -> None:
         """An instruction is about to access shared memory: a time of its own."""
@@ -266,12 +268,22 @@ class Shadow:
         if self._order is not None:
             # Of several warps the latest one has the stamp's time, and which one that is, is not known.
             acquired = time < self._order.acquired[row, thread][:, None]
-            in_order |= acquired & (several | self._has_heard(row, warp, other, time))
+            heard = acquired & (several | self._has_heard(row, warp, other, time))
+            if (asked & heard & ~in_order).any():
+                heard &= same_warp | self._lane_tells(row, who, time, synced)
+            in_order |= heard
         if self._meetings is not None:
             in_order |= ~several & (time < self._meetings.known[row[:, None], warp[:, None], other])
             if (several & ~in_order).any():
                 in_order |= several & self._after_both(row, word, thread, time, synced[row, warp][:, None])
         return np.asarray(in_order)
+
+    def _lane_tells(self, row: np.ndarray, who: np.ndarray, time: np.ndarray, synced: np.ndarray) -> np.ndarray:
+        """Whether what a lane did comes before what its warp publishes; of several lanes that is not known."""
+        warp, rows = np.where(who == MANY_WARPS, 0, who >> 6), row[:, None]
+        thread = warp * WARP + (who & LANE_MASK)
+        found = (who & MANY_LANES != 0) | (time < self._known().tells[rows, thread]) | (time < synced[rows, warp])
+        return np.asarray(found | self._syncs.since(rows, thread, time) if self._syncs else found)
 
     def _has_heard(self, row: np.ndarray, warp: np.ndarray, other: np.ndarray, time: np.ndarray) -> np.ndarray:
         return np.asarray(time < self._known().heard[row[:, None], warp[:, None], other])

@@ -21,7 +21,7 @@ class StrongAccess:
     def __init__(self, words: Sequence[Hashable], lane: np.ndarray, every: np.ndarray | None = None) -> None:
         self.words = words
         self.lane = lane
-        self._every = lane if every is None else every
+        self.every = lane if every is None else every
 
     @cached_property
     def warps(self) -> list[int]:
@@ -31,9 +31,9 @@ class StrongAccess:
     @cached_property
     def lanes_of_warps(self) -> dict[int, int]:
         """The lanes of each warp that take part, one bit each."""
-        warps, where = np.unique(self._every // WARP, return_inverse=True)
+        warps, where = np.unique(self.every // WARP, return_inverse=True)
         masks = np.zeros(len(warps), np.int64)
-        np.bitwise_or.at(masks, where, 1 << self._every % WARP)
+        np.bitwise_or.at(masks, where, 1 << self.every % WARP)
         return dict(zip(warps.tolist(), masks.tolist(), strict=True))
 
     @cached_property

@@ -5,6 +5,9 @@ who waits at a flag or an mbarrier comes after those who told of it, not after a
 its warp knows of each warp, and an acquire learns it. An mbarrier publishes per phase: who waits for a phase learns of
 the arrivals up to this phase.
 
+A lane publishes what it did itself, and what its warp did before its lanes synchronised last. So for each lane a time
+says until when what it did comes before anything that its warp publishes.
+
 Times are those of :mod:`softlab.instruments.shadow`, and exclusive. Of other blocks only the time is kept: their
 release counts as one of all warps, so that too much may be ordered, never too little. The same holds of a word that
 several warps have accessed since the last barrier: its stamp has the latest time, and not whose that is.
@@ -26,10 +29,15 @@ _MOST_BOXES = 64
 
 
 class WarpKnowledge:
-    """``heard`` (rows, warps, warps): until when the first warp comes after the second."""
+    """``heard`` (rows, warps, warps): until when the first warp comes after the second.
+
+    ``tells`` (rows, threads): until when what a thread did comes before what its warp publishes. Barriers of its warp
+    are not in it.
+    """
 
     def __init__(self, rows: int, warps: int, words: int) -> None:
         self.heard = np.zeros((rows, warps, warps), np.int64)
+        self.tells = np.zeros((rows, warps * WARP), np.int64)
         #: The same at the last fence of each warp.
         self._fenced = np.zeros_like(self.heard)
         #: For each word the line of ``_told`` that holds what it publishes. Line 0 publishes nothing.
@@ -46,13 +54,14 @@ class WarpKnowledge:
         lines = np.arange(rows)[:, None] * (len(self._told) - 1)
         self._line = np.where(self._line > 0, self._line + lines, 0).astype(np.int32)
         self._told = np.concatenate((self._told[:1], np.tile(self._told[1:], (rows, 1))))
-        for name in ("heard", "_fenced", "_phases", "_newest"):
+        for name in ("heard", "tells", "_fenced", "_phases", "_newest"):
             setattr(self, name, np.repeat(getattr(self, name), rows, axis=0))
 
     # Flags and locks
 
     def fence(self, row: np.ndarray, thread: np.ndarray, time: int, met: np.ndarray | None) -> None:
         """The warps of these threads make a fence. ``met``: what they know by named barriers, as ``heard``."""
+        self.tells[row, thread] = time
         rows, warps = self._warps(row, thread)
         self._fenced[rows, warps] = self._known(rows, warps, time, met)
 
@@ -112,6 +121,7 @@ class WarpKnowledge:
         met: np.ndarray | None,
     ) -> None:
         """Threads arrive at mbarriers and publish what they know, (lanes,) each. ``word``: the first one of each."""
+        self.tells[row, thread] = time
         rows, warps = row, thread // WARP
         parts = np.unique(np.stack((owner, self._columns(word), phase, rows, warps)), axis=1)
         owner, column, phase, rows, warps = parts
@@ -127,6 +137,7 @@ class WarpKnowledge:
 
         ``phase``: (blocks, 1).
         """
+        self.tells[lanes.index] = time
         blocks, warps, at = self._own(lanes)
         if warps is None:
             vector = np.full((len(blocks), self.heard.shape[1]), time)

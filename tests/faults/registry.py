@@ -20,6 +20,8 @@ from tests.faults.cases_objects import OBJECTS, UNDEFINED
 from tests.faults.course_case import CourseCase
 from tests.faults.course_eighth import BAD_EIGHTH
 from tests.faults.course_eighth_good import GOOD_EIGHTH
+from tests.faults.course_eleventh import BAD_ELEVENTH
+from tests.faults.course_eleventh_good import GOOD_ELEVENTH
 from tests.faults.course_fifth import BAD_FIFTH
 from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth import BAD_FOURTH
@@ -238,6 +240,7 @@ _SEVENTH = "tables, heaps, guards, groups, lambdas"
 _EIGHTH = "types, intrinsics, library calls, wide tiles"
 _NINTH = "searches, fragments, tensor maps, scopes, hand-overs"
 _TENTH = "pages, experts, work lists, carved memory, fix-ups"
+_ELEVENTH = "leaders, tails, rings and halves of words"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -259,6 +262,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, _EIGHTH, "eighth") for case in BAD_EIGHTH)
     yield from (_course(case, _NINTH, "ninth") for case in BAD_NINTH)
     yield from (_course(case, _TENTH, "tenth") for case in BAD_TENTH)
+    yield from (_course(case, _ELEVENTH, "eleventh") for case in BAD_ELEVENTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -284,6 +288,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, _EIGHTH, "eighth") for case in GOOD_EIGHTH)
     yield from (_course(case, _NINTH, "ninth") for case in GOOD_NINTH)
     yield from (_course(case, _TENTH, "tenth") for case in GOOD_TENTH)
+    yield from (_course(case, _ELEVENTH, "eleventh") for case in GOOD_ELEVENTH)
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ import pytest
 
 from softlab.kernel import Kernel
 from tests.faults.course_eighth_good import GOOD_EIGHTH
+from tests.faults.course_eleventh_good import GOOD_ELEVENTH
 from tests.faults.course_fifth_good import GOOD_FIFTH
 from tests.faults.course_fourth_good import GOOD_FOURTH
 from tests.faults.course_good_blocks import BLOCKS
@@ -58,7 +59,7 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 def _patterns(cases: tuple[Case, ...]) -> list:
     later = one_of(
         8,
-        _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/")),
+        _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/", "eleventh/")),
         lambda case: case.family,
     )
     return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
@@ -91,7 +92,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
 _LATER_SETS = GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH + GOOD_NINTH + GOOD_TENTH
-_LATER = [case for case in _LATER_SETS if case.expected]
+_LATER = [case for case in (*_LATER_SETS, *GOOD_ELEVENTH) if case.expected]
 
 
 @pytest.mark.parametrize(

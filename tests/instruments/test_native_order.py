@@ -41,7 +41,8 @@ class Both:
         mine, other = random.integers(0, len(EVERY), (2, 400))
         other = np.where(random.random(400) < 0.1, -1, other)
         time = random.integers(0, now, 400)
-        found = [order.ordered(time, other, mine) for order in self.orders]
+        reads = bool(random.random() < 0.5)
+        found = [order.ordered(time, other, mine, reads=reads) for order in self.orders]
         np.testing.assert_array_equal(found[0], found[1])
         assert self.plain.has_far == self.native.has_far
         assert self.plain.needs_words == self.native.needs_words
@@ -69,7 +70,10 @@ class Both:
         parity, offset = random.integers(0, 2, 2).tolist()
         if random.random() < 0.5:
             words, others = (tuple(mbarrier_keys(rows, offset, of).tolist()) for of in (parity, 1 - parity))
-            own = OwnWords(words, others, tuple(rows.tolist()), rows[:, None] * WARPS + warps)
+            of_warps = rows[:, None] * WARPS + warps
+            some = np.arange(int(random.choice([1, 7, WARP])))
+            lanes = (of_warps[:, :, None] * WARP + some).reshape(len(rows), -1)
+            own = OwnWords(words, others, tuple(rows.tolist()), of_warps, lanes)
             for order in self.orders:
                 if random.bit_generator.state["state"]["state"] % 2:
                     order.read_own(own)
@@ -97,7 +101,7 @@ class Both:
         lanes = lanes_of(mask.reshape(BLOCKS, THREADS))
         for order in self.orders:
             if now % 2:
-                order.lanes_exchange(lanes)
+                order.lanes_exchange(lanes, now)
             else:
                 order.warp_sync(lanes, np.uint32(0xFFFFFFFF if now % 4 else 0xFFFF), now)
 
