@@ -35,10 +35,16 @@ class BarrierBypasses:
     A thread that exits before it comes to the instruction does not bypass it: exited threads count as arrived. Nor does
     one that has arrived at the same barrier elsewhere and gone on (``bar.arrive``). A thread bypasses the instruction
     if it runs code behind it while others wait there, and exits without coming back.
+
+    Where warps take turns in any order (``in_turns``), a thread may still be behind a barrier in a loop that it has
+    passed when others wait there again. It bypasses the barrier only when it has run code before it since.
     """
 
-    def __init__(self, program: EmulatedProgram) -> None:
+    def __init__(self, program: EmulatedProgram, *, in_turns: bool = False) -> None:
         self._program = program
+        self._in_turns = in_turns
+        #: For each instruction the threads that have passed it and run no code before it since, (blocks, threads) bool.
+        self._passed: dict[int, np.ndarray] = {}
         self._waiting: dict[int, _Waiting] = {}
         self._reachable: dict[int, frozenset[int]] = {}
         #: For each barrier the threads that have arrived and gone on, (blocks, threads) bool.
@@ -46,8 +52,8 @@ class BarrierBypasses:
 
     @property
     def waiting(self) -> bool:
-        """Whether threads wait anywhere."""
-        return bool(self._waiting)
+        """Whether threads wait anywhere, or the blocks that they run matter for other reasons."""
+        return bool(self._waiting) or bool(self._passed)
 
     def wait(self, instruction: int, after: int, lanes: Lanes, group: int, barrier: int | None = None) -> None:
         """Lanes wait at an instruction. The block ``after`` follows it. ``barrier``: the number of theirs."""
@@ -73,6 +79,8 @@ class BarrierBypasses:
     def resume(self, lanes: Lanes, *instructions: int) -> None:
         """Lanes continue from these instructions, together with all lanes that they waited for."""
         for instruction in instructions:
+            if self._in_turns:
+                self._passed[instruction] = self._passed.get(instruction, False) | lanes.mask
             found = self._waiting.get(instruction)
             if found is not None:
                 mask = lanes.mask
@@ -83,6 +91,9 @@ class BarrierBypasses:
 
     def run(self, block: Block, lanes: Lanes) -> None:
         """Lanes run a block of the program."""
+        for instruction, passed in self._passed.items():
+            if block.start <= instruction:
+                self._passed[instruction] = passed & ~lanes.mask
         if not self._waiting or (block.end == "exit" and block.stop - block.start == 1):
             return
         for instruction, found in self._waiting.items():
@@ -94,6 +105,8 @@ class BarrierBypasses:
                     passing &= ~self._ahead[barrier].reshape(shape)
                 found.past = found.past | passing.reshape(found.past.shape)
                 if block.start > instruction:
+                    if instruction in self._passed:
+                        passing &= ~self._passed[instruction].reshape(shape)
                     found.beyond = found.beyond | passing.reshape(found.past.shape)
 
     def by_exiting(self, lanes: Lanes) -> tuple[int, np.ndarray] | None:

@@ -52,7 +52,7 @@ class WaitHazards(Observer):
     def batch(self, batch: Any) -> None:
         """Start with nobody who waits."""
         self.watched = batch
-        self._bypasses = BarrierBypasses(batch.program)
+        self._bypasses = BarrierBypasses(batch.program, in_turns=batch.in_turns)
         self._torn_arrivals = set()
         self._meeting = None
 

@@ -49,3 +49,13 @@ def test_a_fault_that_lock_step_hides_is_found(name: str) -> None:
 def test_no_good_kernel_is_accused_in_another_order(case: Case) -> None:
     """`.ci/run` takes a sixtieth and those that were accused once, `make test` all."""
     assert _findings(case, 1) == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["planted/race: the next tile too soon", "fourth/work_item_replaced_while_read", "seventh/list_ranked_in_place"],
+)
+def test_a_warp_still_behind_a_barrier_does_not_go_around_it(name: str) -> None:
+    """A race behind a barrier in a loop is called one, also where another warp waits at the barrier again."""
+    case = next(case for case in planted_cases() if case.name == name)
+    assert {f.kind for f in _findings(case, 1)} == {"race"}

@@ -36,12 +36,12 @@ def lanes(row: int | None, *threads: int) -> Lanes:
     return lanes_of(mask)
 
 
-def followed() -> tuple[BarrierBypasses, Any, int]:
+def followed(*, in_turns: bool = False) -> tuple[BarrierBypasses, Any, int]:
     """What follows the threads, the blocks, and the index of the barrier, at which threads 0 to 3 of row 0 wait."""
     image = link(parse(f"{HEADER}{{ {REGISTERS}\n{BODY}\n}}\n"), "k")
     blocks = blocks_of(image)
     program: Any = SimpleNamespace(image=image, blocks=blocks)
-    return BarrierBypasses(program), blocks, blocks[1].start
+    return BarrierBypasses(program, in_turns=in_turns), blocks, blocks[1].start
 
 
 def found(bypass: tuple[int, np.ndarray] | None) -> tuple[int, list[tuple[int, int]]] | None:
@@ -128,3 +128,23 @@ def test_threads_wait_for_others_of_their_warp_or_of_their_block(group: int):
     others = [(0, 5)] if group == 32 else [(0, 5), (0, 40)]
     assert found(bypasses.by_exiting(lanes(0, 5, 40))) == (barrier, others)
     assert found(bypasses.by_thread(0, 5, group)) == (barrier, others)
+
+
+def test_in_turns_a_thread_still_behind_the_barrier_does_not_bypass_it():
+    bypasses, blocks, barrier = followed(in_turns=True)
+    bypasses.wait(barrier, 2, lanes(0, 0, 40), THREADS)
+    bypasses.resume(lanes(0, 0, 40), barrier)
+    assert bypasses.waiting, "blocks matter"
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
+    bypasses.run(blocks[2], lanes(0, 40))
+    assert bypasses.by_thread(0, 40, THREADS) is None, "it has come from there"
+    bypasses.run(blocks[0], lanes(0, 40))
+    bypasses.run(blocks[2], lanes(0, 40))
+    assert found(bypasses.by_thread(0, 40, THREADS)) == (barrier, [(0, 40)])
+
+
+def test_in_turns_a_thread_that_never_passed_the_barrier_bypasses_it():
+    bypasses, blocks, barrier = followed(in_turns=True)
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
+    bypasses.run(blocks[2], lanes(0, 40))
+    assert found(bypasses.by_thread(0, 40, THREADS)) == (barrier, [(0, 40)])

@@ -90,6 +90,7 @@ class RunningBatch:
         self.file = launch.file
         self.memory = launch.memory
         self.collects = launch.sink.collects
+        self.in_turns = launch.random_order is not None
         self.compiled = launch.compiled
         self.parameters = launch.parameters
         self.blocks = blocks

@@ -40,6 +40,10 @@ class Batch(Protocol):
         """Which blocks of code the run compiles: "none", "hot" ones or "all"."""
 
     @property
+    def in_turns(self) -> bool:
+        """Whether warps take turns in a random order."""
+
+    @property
     def memory(self) -> Allocations:
         """The arrays and variables of the launch."""
 
