@@ -753,3 +753,282 @@ extern "C" __global__ void flag_of_a_block_that_comes_later_in_a_full_queue(cons
   __syncthreads();
   y[b * blockDim.x + threadIdx.x] = x[b];
 }
+
+// == bits_of_one_byte_set_by_two_threads
+struct Marks {
+  unsigned char first : 4, second : 4;
+};
+extern "C" __global__ void bits_of_one_byte_set_by_two_threads(Marks* marks) {
+  int t = threadIdx.x;
+  if (t % 2) marks[t / 2].second = 5;  // BUG
+  else marks[t / 2].first = 3;  // BUG
+}
+
+// == planes_of_a_block_that_forget_their_depth
+extern "C" __global__ void planes_of_a_block_that_forget_their_depth(const int* x, int* y, int width) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  y[row * width + column] += x[(threadIdx.z * 8 + row) * width + column];  // BUG
+}
+
+// == strides_of_a_block_in_a_grid_of_three
+extern "C" __global__ void strides_of_a_block_in_a_grid_of_three(int* x, int n) {
+  for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] += 1;  // BUG
+}
+
+// == node_of_the_heap_freed_and_then_read
+extern "C" __global__ void node_of_the_heap_freed_and_then_read(int* y) {
+  int* node = static_cast<int*>(malloc(4 * sizeof(int)));
+  node[0] = threadIdx.x;
+  free(node);
+  y[threadIdx.x] = node[0];  // BUG
+}
+
+// == array_of_the_heap_one_too_short
+extern "C" __global__ void array_of_the_heap_one_too_short(const int* x, int* y, int n) {
+  int* copy = static_cast<int*>(malloc(n * sizeof(int)));
+  for (int k = 0; k <= n; ++k) copy[k] = x[k % n];  // BUG
+  y[threadIdx.x] = copy[threadIdx.x % n];  // BUG
+  free(copy);
+}
+
+// == copied_by_memcpy_beyond_its_end
+extern "C" __global__ void copied_by_memcpy_beyond_its_end(const int* x, int* y) {
+  int row[4];
+  memcpy(row, x + 4 * threadIdx.x, 16);  // BUG
+  for (int k = 0; k < 4; ++k) y[4 * threadIdx.x + k] = row[3 - k];  // BUG
+}
+
+// == atomic_of_the_block_seen_by_the_grid
+#include <cuda/atomic>
+extern "C" __global__ void atomic_of_the_block_seen_by_the_grid(const int* x, int* box, int* flag, int* y) {
+  cuda::atomic_ref<int, cuda::thread_scope_block> ready(*flag);
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    box[0] = x[0];  // BUG
+    ready.store(1, cuda::memory_order_release);  // BUG
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) {}  // BUG
+    y[0] = box[0];  // BUG
+  }
+}
+
+// == relaxed_flag_in_front_of_plain_data
+#include <cuda/atomic>
+extern "C" __global__ void relaxed_flag_in_front_of_plain_data(const int* x, int* box, int* flag, int* y) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> ready(*flag);
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    box[0] = x[0];  // BUG
+    ready.store(1, cuda::memory_order_relaxed);
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) {}
+    y[0] = box[0];  // BUG
+  }
+}
+
+// == elected_lane_tells_for_its_warp
+extern "C" __global__ void elected_lane_tells_for_its_warp(const int* x, int* rows, unsigned* count, int* y) {
+  int lane = threadIdx.x;
+  if (blockIdx.x == 0) {
+    rows[lane] = x[lane];  // BUG
+    unsigned elected;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+    if (elected) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+  } else {
+    unsigned seen;
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(count) : "memory");
+    while (seen == 0);
+    y[lane] = rows[lane];  // BUG
+  }
+}
+
+// == leader_of_the_active_lanes_tells_for_them
+extern "C" __global__ void leader_of_the_active_lanes_tells_for_them(const int* x, int* kept, int* ready, int* y) {
+  int lane = threadIdx.x;
+  if (blockIdx.x == 0) {
+    if (x[lane] > 20) {
+      kept[lane] = x[lane];  // BUG
+      if (lane == __ffs(__activemask()) - 1) {
+        __threadfence();
+        atomicExch(ready, 1);
+      }
+    }
+  } else if (x[lane] > 20) {
+    while (atomicAdd(ready, 0) == 0) {}
+    __threadfence();
+    y[lane] = kept[lane];  // BUG
+  }
+}
+
+// == asked_once_whether_the_phase_is_over
+extern "C" __global__ void asked_once_whether_the_phase_is_over(const int* x, int* y) {
+  __shared__ unsigned long long full;
+  __shared__ int s[32];
+  int t = threadIdx.x, over = 0;
+  if (t == 0) MBAR_INIT(&full, 32);
+  __syncthreads();
+  if (t < 32) {
+    for (int k = 0; k < x[t]; ++k) over += k * x[t];
+    s[t] = over;  // BUG
+    MBAR_ARRIVE(&full);
+  } else {
+    asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p; }"
+                 : "=r"(over) : "r"(SMEM(&full)) : "memory");
+    y[t] = s[t - 32] + over;  // BUG
+  }
+}
+
+// == sum_of_a_bulk_reduction_read_without_a_wait
+extern "C" __global__ void sum_of_a_bulk_reduction_read_without_a_wait(const int* x, int* total, int* y) {
+  __shared__ alignas(16) int s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  PROXY_FENCE;
+  __syncthreads();
+  if (t == 0) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], 256;"  // BUG
+                 ::"l"(total), "r"(SMEM(s)) : "memory");  // BUG
+    BULK_COMMIT;
+  }
+  __syncthreads();
+  y[t] = total[t];  // BUG
+}
+
+// == triple_of_ints_by_a_vector_of_four
+struct Triple {
+  int a, b, c;
+};
+extern "C" __global__ void triple_of_ints_by_a_vector_of_four(const Triple* x, int* y) {
+  int4 v = *reinterpret_cast<const int4*>(x + threadIdx.x);  // BUG
+  y[threadIdx.x] = v.x + v.y + v.z;
+}
+
+// == aligned_by_promise_alone
+extern "C" __global__ void aligned_by_promise_alone(const float* x, float* y, int first) {
+  const float* p = static_cast<const float*>(__builtin_assume_aligned(x + first, 16));
+  const float4* q = reinterpret_cast<const float4*>(p);
+  float4 v = q[threadIdx.x];  // BUG
+  y[threadIdx.x] = v.x * v.y + v.z * v.w;
+}
+
+// == recursion_into_a_shared_stack
+__device__ int depth_of(const int* parent, int node, int* stack, int level) {
+  stack[level] = node;  // BUG
+  return parent[node] < 0 ? level : depth_of(parent, parent[node], stack, level + 1);
+}
+extern "C" __global__ void recursion_into_a_shared_stack(const int* parent, int* y) {
+  __shared__ int stack[4];
+  if (threadIdx.x == 0) y[0] = depth_of(parent, 5, stack, 0);  // BUG
+}
+
+// == fields_of_a_record_of_which_one_is_left_out
+struct Item {
+  int key;
+  float weight;
+};
+extern "C" __global__ void fields_of_a_record_of_which_one_is_left_out(const int* x, float* y) {
+  __shared__ Item items[32];
+  int t = threadIdx.x;
+  items[t].key = x[t];
+  if (x[t] > 50) items[t].weight = 1;
+  __syncthreads();
+  Item other = items[31 - t];  // BUG
+  y[t] = other.key * other.weight;  // BUG
+}
+
+// == shuffled_among_active_lanes_of_two_branches
+extern "C" __global__ void shuffled_among_active_lanes_of_two_branches(const int* x, int* y) {
+  int t = threadIdx.x, v = x[t];
+  if (t < 12) {
+    v += __shfl_down_sync(__activemask(), v, 8);  // BUG
+  } else {
+    v -= 1;
+  }
+  y[t] = v;
+}
+
+// == barrier_passed_by_a_pointer_to_a_function
+__device__ void with_barrier(int* s, int t) {
+  s[t] += 1;
+  __syncthreads();  // BUG
+  s[t] *= 2;
+}
+__device__ void without_barrier(int* s, int t) { s[t] += 2; }
+extern "C" __global__ void barrier_passed_by_a_pointer_to_a_function(const int* x, int* y) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  void (*step)(int*, int) = x[t] > 50 ? with_barrier : without_barrier;
+  step(s, t);
+  y[t] = s[t];
+}
+
+// == tail_of_a_sum_in_the_first_warp_without_volatile
+extern "C" __global__ void tail_of_a_sum_in_the_first_warp_without_volatile(const int* x, int* y) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  if (t < 32) {
+    s[t] += s[t + 32];  // BUG
+    s[t] += s[t + 16];  // BUG
+    s[t] += s[t + 8];  // BUG
+    s[t] += s[t + 4];  // BUG
+    s[t] += s[t + 2];  // BUG
+    s[t] += s[t + 1];  // BUG
+  }
+  if (t == 0) *y = s[0];
+}
+
+// == barrier_of_a_grid_that_counts_warps
+extern "C" __global__ void barrier_of_a_grid_that_counts_warps(const int* x, int* part, unsigned* count, int* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+  part[i] = x[i] + 1;  // BUG
+  if (threadIdx.x % 32 == 0) {
+    __threadfence();
+    atomicAdd(count, 1u);
+    while (atomicAdd(count, 0u) < n / 32) {}
+    __threadfence();
+  }
+  __syncthreads();
+  y[i] = part[n - 1 - i];  // BUG
+}
+
+// == value_of_the_last_iteration_kept_in_shared_memory
+extern "C" __global__ void value_of_the_last_iteration_kept_in_shared_memory(const int* x, int* y, int steps) {
+  __shared__ int carry;
+  int t = threadIdx.x;
+  if (t == 0) carry = 0;
+  for (int k = 0; k < steps; ++k) {
+    __syncthreads();
+    int v = x[k * 64 + t] + carry;  // BUG
+    if (t == 63) carry = v;  // BUG
+    y[k * 64 + t] = v;
+  }
+}
+
+// == semaphore_of_relaxed_orders
+#include <cuda/atomic>
+extern "C" __global__ void semaphore_of_relaxed_orders(const int* x, int* sum, int* permits) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> free_permits(*permits);
+  if (threadIdx.x != 0) return;
+  int one = 0;
+  while (!free_permits.compare_exchange_weak(one, 1, cuda::memory_order_relaxed)) one = 0;
+  sum[0] += x[blockIdx.x];  // BUG
+  free_permits.store(0, cuda::memory_order_relaxed);
+}
+
+// == constant_table_read_behind_its_end
+__constant__ int weights[5] = {1, 4, 6, 4, 1};
+extern "C" __global__ void constant_table_read_behind_its_end(const int* x, int* y, int taps) {
+  int sum = 0;
+  for (int k = 0; k <= taps; ++k) sum += weights[k] * x[threadIdx.x + k];  // BUG
+  y[threadIdx.x] = sum;
+}
+
+// == counter_of_the_module_raised_plainly
+__device__ int visits;
+extern "C" __global__ void counter_of_the_module_raised_plainly(int* y) {
+  visits += 1;  // BUG
+  y[blockIdx.x * blockDim.x + threadIdx.x] = 1;
+}

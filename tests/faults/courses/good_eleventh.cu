@@ -685,3 +685,165 @@ extern "C" __global__ void half_of_the_lanes_write_what_the_first_tells(const in
     y[lane] = rows[lane % 16];
   }
 }
+
+// == bytes_of_one_word_set_by_four_threads
+extern "C" __global__ void bytes_of_one_word_set_by_four_threads(const int* x, unsigned char* bytes) {
+  bytes[threadIdx.x] = static_cast<unsigned char>(x[threadIdx.x] + 1);
+}
+
+// == node_of_the_heap_read_and_then_freed
+extern "C" __global__ void node_of_the_heap_read_and_then_freed(int* y) {
+  int* node = static_cast<int*>(malloc(4 * sizeof(int)));
+  node[0] = threadIdx.x;
+  y[threadIdx.x] = node[0];
+  free(node);
+}
+
+// == flag_released_and_acquired_by_references
+#include <cuda/atomic>
+extern "C" __global__ void flag_released_and_acquired_by_references(const int* x, int* box, int* flag, int* y) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> ready(*flag);
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
+    box[0] = x[0];
+    ready.store(1, cuda::memory_order_release);
+  } else {
+    while (ready.load(cuda::memory_order_acquire) == 0) {}
+    y[0] = box[0];
+  }
+}
+
+// == elected_lane_tells_behind_a_warp_barrier
+extern "C" __global__ void elected_lane_tells_behind_a_warp_barrier(const int* x, int* rows, unsigned* count, int* y) {
+  int lane = threadIdx.x;
+  if (blockIdx.x == 0) {
+    rows[lane] = x[lane];
+    __syncwarp();
+    unsigned elected;
+    asm volatile("{ .reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p; }" : "=r"(elected));
+    if (elected) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(count) : "memory");
+  } else {
+    unsigned seen;
+    do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(count) : "memory");
+    while (seen == 0);
+    y[lane] = rows[lane];
+  }
+}
+
+// == asked_until_the_phase_is_over
+extern "C" __global__ void asked_until_the_phase_is_over(const int* x, int* y) {
+  __shared__ unsigned long long full;
+  __shared__ int s[32];
+  int t = threadIdx.x, over = 0;
+  if (t == 0) MBAR_INIT(&full, 32);
+  __syncthreads();
+  if (t < 32) {
+    for (int k = 0; k < x[t]; ++k) over += k * x[t];
+    s[t] = over;
+    MBAR_ARRIVE(&full);
+  } else {
+    while (over == 0)
+      asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p; }"
+                   : "=r"(over) : "r"(SMEM(&full)) : "memory");
+    y[t] = s[t - 32] + over;
+  }
+}
+
+// == sum_of_a_bulk_reduction_awaited_by_its_thread
+extern "C" __global__ void sum_of_a_bulk_reduction_awaited_by_its_thread(const int* x, int* total, int* y) {
+  __shared__ alignas(16) int s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  PROXY_FENCE;
+  __syncthreads();
+  if (t == 0) {
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], 256;"
+                 ::"l"(total), "r"(SMEM(s)) : "memory");
+    BULK_COMMIT;
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+  __syncthreads();
+  y[t] = total[t];
+}
+
+// == tail_of_a_sum_with_warp_barriers
+extern "C" __global__ void tail_of_a_sum_with_warp_barriers(const int* x, int* y) {
+  __shared__ int s[64];
+  int t = threadIdx.x;
+  s[t] = x[t];
+  __syncthreads();
+  if (t < 32) {
+    int v = s[t] + s[t + 32];
+    for (int o = 16; o > 0; o /= 2) {
+      __syncwarp();
+      s[t] = v;
+      __syncwarp();
+      v += s[(t + o) % 32];
+    }
+    if (t == 0) *y = v;
+  }
+}
+
+// == barrier_of_a_grid_that_counts_warps_behind_their_barriers
+extern "C" __global__ void barrier_of_a_grid_that_counts_warps_behind_their_barriers(const int* x, int* part,
+                                                                                     unsigned* count, int* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+  part[i] = x[i] + 1;
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) {
+    __threadfence();
+    atomicAdd(count, 1u);
+    while (atomicAdd(count, 0u) < n / 32) {}
+    __threadfence();
+  }
+  __syncthreads();
+  y[i] = part[n - 1 - i];
+}
+
+// == carry_of_the_last_iteration_between_two_barriers
+extern "C" __global__ void carry_of_the_last_iteration_between_two_barriers(const int* x, int* y, int steps) {
+  __shared__ int carry;
+  int t = threadIdx.x;
+  if (t == 0) carry = 0;
+  for (int k = 0; k < steps; ++k) {
+    __syncthreads();
+    int v = x[k * 64 + t] + carry;
+    __syncthreads();
+    if (t == 63) carry = v;
+    y[k * 64 + t] = v;
+  }
+}
+
+// == semaphore_of_acquire_and_release
+#include <cuda/atomic>
+extern "C" __global__ void semaphore_of_acquire_and_release(const int* x, int* sum, int* permits) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> free_permits(*permits);
+  if (threadIdx.x != 0) return;
+  int one = 0;
+  while (!free_permits.compare_exchange_weak(one, 1, cuda::memory_order_acquire, cuda::memory_order_relaxed)) one = 0;
+  sum[0] += x[blockIdx.x];
+  free_permits.store(0, cuda::memory_order_release);
+}
+
+// == leader_of_a_coalesced_group_tells_behind_its_barrier
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void leader_of_a_coalesced_group_tells_behind_its_barrier(const int* x, int* kept, int* ready,
+                                                                                int* y) {
+  int lane = threadIdx.x;
+  if (blockIdx.x == 0) {
+    if (x[lane] > 20) {
+      auto group = cg::coalesced_threads();
+      kept[lane] = x[lane];
+      group.sync();
+      if (group.thread_rank() == 0) {
+        __threadfence();
+        atomicExch(ready, 1);
+      }
+    }
+  } else if (x[lane] > 20) {
+    while (atomicAdd(ready, 0) == 0) {}
+    __threadfence();
+    y[lane] = kept[lane];
+  }
+}
