@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
-from softlab.instruments import known_nodes as nodes
 from softlab.instruments.known_nodes import COLUMNS, HAS_FAR, HEAD, PER_BLOCK, THREADS
+from softlab.instruments.lanes_told import LanesTold
 from softlab.instruments.parts_of_warps import PartsOfWarps
 from softlab.instruments.strong_access import StrongAccess
 from softlab.instruments.told_words import ToldWords
@@ -118,21 +118,15 @@ class HappensBefore:
         self._far: _Far | None = None
         self._parts = PartsOfWarps()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
-        size = blocks * self.warps
-        self._head = np.zeros(HEAD + (2 + WARP) * size, np.int64)
+        self._lanes = LanesTold(blocks * self.warps)
+        sizes = self._lanes.sizes
+        self._head = np.zeros(HEAD + sum(sizes.values()), np.int64)
         self._head[[THREADS, PER_BLOCK, COLUMNS]] = threads, self.per_block, self.columns
-        self._head[[nodes.WARP_TELLS, nodes.WARP_HAS_READ, nodes.LANE_TELLS]] = HEAD + np.arange(3) * size
-        self._look_at_lanes(self._head)
+        self._head[list(sizes)] = HEAD + np.cumsum([0, *sizes.values()])[:-1]
+        self._lanes.look_at(self._head)
         self._told = ToldWords(blocks, self.warps, self.columns + 1, earlier)
         if earlier:
             self._tables()
-
-    def _look_at_lanes(self, s: np.ndarray) -> None:
-        """Where ``s`` has what lanes tell: until when what they did comes before what their warps tell."""
-        size = self._blocks * self.warps
-        places = s[[nodes.WARP_TELLS, nodes.WARP_HAS_READ, nodes.LANE_TELLS]].tolist()
-        views = (s[first : first + count] for first, count in zip(places, (size, size, WARP * size), strict=True))
-        self._warp_tells, self._warp_has_read, self._lane_tells = views
 
     def published(self) -> dict[Hashable, int]:
         """For each word of global memory the time up to which it publishes what this batch and earlier ones did."""
@@ -182,14 +176,16 @@ class HappensBefore:
         row, warp = mine // self.threads, mine % self.threads // WARP
         other_row, other_warp = other // self.threads, other % self.threads // WARP
         near = (other >= 0) & (other_row == row)
-        before = near & (time < self._known[row, warp, np.where(near, other_warp, 0)])
+        until = self._known[row, warp, np.where(near, other_warp, 0)]
+        before = near & (time < until)
         column = np.where(other >= 0, other_row if self.per_block else other // WARP, -1)
         if self.has_far and not before.all():
-            before |= ~near & (time < self._times_of_others(mine // WARP, column))
+            until = np.where(near, until, self._times_of_others(mine // WARP, column))
+            before |= ~near & (time < until)
         if self._has_parts and before.any():
             before &= self._lanes_know(mine, time, near, other_warp, column)
         if before.any():
-            before &= (other < 0) | (other // WARP == mine // WARP) | self._lanes_tell(time, other, reads)
+            before &= (other < 0) | (other // WARP == mine // WARP) | self._lanes.tells(time, other, until, reads)
         left = near & (other_warp == warp) & ~before
         if self._syncs and left.any():
             at = np.flatnonzero(left)
@@ -216,12 +212,6 @@ class HappensBefore:
         """As :meth:`PartsOfWarps.know`."""
         return self._parts.know(mine, time, near, warp, column)
 
-    def _lanes_tell(self, time: np.ndarray, other: np.ndarray, reads: bool) -> np.ndarray:
-        """Whether what lanes did at a time, or read, comes before what their warps tell."""
-        warps = other // WARP
-        told = (time < self._warp_tells[warps]) | (time < self._lane_tells[other])
-        return np.asarray(told | (time < self._warp_has_read[warps]) if reads else told)
-
     def _own_fenced(self, warps: np.ndarray) -> np.ndarray:
         """Until when warps of the batch did things before their last fences."""
         return np.asarray(self._tables().fenced_in_block[warps, warps // self.warps if self.per_block else warps])
@@ -233,11 +223,12 @@ class HappensBefore:
         self._join_lanes(lanes)
         masks = WarpSyncs.grouping(lanes, members)
         if masks is not None and self._syncs.record(masks, now):
-            self._lane_tells[lanes.mask.reshape(-1)] = now
+            self._lanes.of_lanes[lanes.mask.reshape(-1)] = now
             return
         if lanes.full:
             np.einsum("rww->rw", self._known)[...] = now
-            self._warp_tells[...] = now
+            self._lanes.of_warps[...] = now
+            self._lanes.meet(now)
             return
         here = np.broadcast_to(lanes.warp_mask.any(axis=2), (lanes.blocks, self.warps))
         if len(lanes.extent) == 2:
@@ -248,7 +239,8 @@ class HappensBefore:
         """All lanes of these warps, (blocks, warps) bool, come after each other, and so does what the warps tell."""
         rows, warps = np.nonzero(here)
         self._known[rows, warps, warps] = now
-        self._warp_tells[rows * self.warps + warps] = now
+        self._lanes.of_warps[rows * self.warps + warps] = now
+        self._lanes.meet(now)
 
     def lanes_exchange(self, lanes: Lanes, now: int) -> None:
         """The lanes of each warp exchange values: they come after what was before the warp's last fence.
@@ -257,7 +249,7 @@ class HappensBefore:
         """
         self._join_lanes(lanes)
         here = warps_of(lanes)
-        self._warp_has_read[here.reshape(-1)] = now
+        self._lanes.has_read[here.reshape(-1)] = now
         if not self.has_far:
             return
         rows, warps = np.nonzero(here)
@@ -297,13 +289,14 @@ class HappensBefore:
         ``ahead``: lanes that had arrived and gone on, at the barrier of this ``number``. The others come after what
         they did before, and they after nobody.
         """
+        self._lanes.meet(now)
         if ahead is None and not self.has_far and passes_alone(lanes, live):
-            self._known[...] = self._warp_tells[...] = now
+            self._known[...] = self._lanes.of_warps[...] = now
             self._syncs.clear()
             return
         here = warps_of(lanes)
         waiting = here if ahead is None else here & ~warps_of(ahead)
-        self._warp_tells[waiting.reshape(-1)] = now
+        self._lanes.of_warps[waiting.reshape(-1)] = now
         rows = np.asarray(here.any(axis=1))
         others = here if live is None else here | live.reshape(*here.shape, WARP).any(axis=2)
         others = others & ~waiting
@@ -327,8 +320,9 @@ class HappensBefore:
     def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
         """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
         far = self._tables()
-        self._lane_tells[lane] = now
+        self._lanes.of_lanes[lane] = now
         warps = distinct(lane // WARP)
+        self._lanes.tell(warps, now)
         vectors = self._knowledge(warps, now)
         far.differs[warps // self.warps] = True
         at = _spaced(warps)
@@ -449,7 +443,8 @@ class HappensBefore:
         The words publish from now on also what those ``before`` do.
         """
         self._take_over(access.words, before)
-        self._lane_tells[access.every] = now
+        self._lanes.of_lanes[access.every] = now
+        self._lanes.tell(distinct(access.every // WARP), now)
         different, where = np.unique(access.lane // WARP, return_inverse=True)
         vectors = self._knowledge(different, now)
         writers: dict[Hashable, list[int]] = {}
@@ -474,9 +469,11 @@ class HappensBefore:
     def _tell_own(self, own: OwnWords, now: int) -> None:
         """What the lanes did until now comes before what their warps tell."""
         if own.lanes.size == WARP * own.warps.size:
-            self._warp_tells[own.warps] = now
+            self._lanes.of_warps[own.warps] = now
+            self._lanes.meet(now)
         else:
-            self._lane_tells[own.lanes] = now
+            self._lanes.of_lanes[own.lanes] = now
+            self._lanes.tell(own.warps.reshape(-1), now)
 
     def _take_over(self, words: Iterable[Hashable], before: Iterable[Hashable]) -> None:
         for word, earlier in dict(zip(words, before, strict=True)).items():
@@ -543,7 +540,8 @@ class HappensBefore:
         far = self._tables()
         vectors = self._knowledge(warps, now) if released else far.fenced[warps]
         if released:
-            self._warp_tells[warps] = now
+            self._lanes.of_warps[warps] = now
+            self._lanes.meet(now)
         word = ("cluster", row // size)
         self._told.overwrite([word])
         self._told.tell_all(word, vectors.max(axis=0))

@@ -31,7 +31,11 @@ KNOWN, FENCED, FENCED_IN_BLOCK, DIFFERS, PART_LANES, PART_NODE, PART_NEAR, MASK,
 MEMO, NODES, SNAPSHOTS, ROWS, WORDS, TABLE, BLOCK_TIMES = range(34, 41)
 #: Until when what all lanes of a warp did comes before what the warp tells, what they read, and what one lane did.
 WARP_TELLS, WARP_HAS_READ, LANE_TELLS = range(41, 44)
-HEAD = 44
+#: Of the latest fences and arrivals of each warp their times, and what ``WARP_TELLS`` was then.
+TOLD_AT, TOLD_UNTIL = range(44, 46)
+HEAD = 46
+#: How many of them; one of time t has place t % ``LATEST_TOLD``.
+LATEST_TOLD = 8
 
 # A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
 # nodes of a chain the later ones have all of the earlier ones. ``DEPTH``: nodes up to one with a row, at most.
@@ -515,6 +519,9 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
         before = warp
         if not has_room(s):
             return i
+        told_at = warp * LATEST_TOLD + now % LATEST_TOLD
+        s[s[TOLD_AT] + told_at] = now
+        s[s[TOLD_UNTIL] + told_at] = s[s[WARP_TELLS] + warp]
         f = fence_node(near, s, warp, now)
         s[s[FENCED_IN_BLOCK] + warp] = f
         if flags & TO_ALL:

@@ -18,12 +18,15 @@ from softlab.instruments.known_nodes import (
     HAS_NODES,
     KNOWN,
     LANE_TELLS,
+    LATEST_TOLD,
     PART_LANES,
     PART_NEAR,
     PART_NODE,
     PARTS,
     PER_BLOCK,
     THREADS,
+    TOLD_AT,
+    TOLD_UNTIL,
     WARP_HAS_READ,
     WARP_TELLS,
     has_room,
@@ -36,10 +39,14 @@ from softlab.instruments.known_nodes import (
 UNKNOWN, NO_ROOM, SHARED_CELLS, OTHER_READS = -1, -2, 1, 2
 
 
-def tells(s: Int64s, time: int, other: int, reads: int) -> int:
-    """Whether what a lane did at a time, or read, comes before what its warp tells."""
+def tells(s: Int64s, time: int, other: int, until: int, reads: int) -> int:
+    """Whether what a lane did at a time, or read, comes before what its warp has told somebody who knows it until."""
     warp = other // WARP
-    if time < s[s[WARP_TELLS] + warp] or time < s[s[LANE_TELLS] + other]:
+    told_until = s[s[WARP_TELLS] + warp]
+    at = warp * LATEST_TOLD + until % LATEST_TOLD
+    if s[s[TOLD_AT] + at] == until:
+        told_until = s[s[TOLD_UNTIL] + at]
+    if time < told_until or time < s[s[LANE_TELLS] + other]:
         return 1
     return reads and time < s[s[WARP_HAS_READ] + warp]
 
@@ -52,11 +59,11 @@ def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, min
     """
     threads = s[THREADS]
     warps, warp = threads // WARP, mine // WARP
-    if other >= 0 and other // WARP != warp and not tells(s, time, other, reads):
-        return 0
     if other >= 0 and other // threads == mine // threads:
         at = warp * warps + other % threads // WARP
         if time >= known[at]:
+            return 0
+        if other // WARP != warp and not tells(s, time, other, known[at], reads):
             return 0
         if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
             return time < s[s[PART_NEAR] + at]
@@ -67,8 +74,10 @@ def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, min
     if other >= 0:
         column = other // threads if s[PER_BLOCK] else other // WARP
     if not s[HAS_NODES]:
-        return time < far[warp * (s[COLUMNS] + 1) + column]
-    if time >= time_of(s, s[s[KNOWN] + warp], column):
+        until = far[warp * (s[COLUMNS] + 1) + column]
+        return time < until and (other < 0 or tells(s, time, other, until, reads))
+    until = time_of(s, s[s[KNOWN] + warp], column)
+    if time >= until or (other >= 0 and not tells(s, time, other, until, reads)):
         return 0
     if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
         return time < time_of(s, s[s[PART_NODE] + warp], column)

@@ -20,7 +20,6 @@ STEP = CompiledFunction(nodes.step)
 #: Segments of the arena that have one size, in items: warps, warps * warps of a block, blocks or a constant.
 _PER_WARP = (
     nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK, nodes.PART_LANES, nodes.PART_NODE, nodes.MASK, nodes.FENCES,
-    nodes.WARP_TELLS, nodes.WARP_HAS_READ,
 )  # fmt: skip
 #: Bytes of rows that the arena begins with, at most.
 _FIRST_ROWS = 1 << 23
@@ -105,8 +104,9 @@ class NativeOrder(HappensBefore):
         for segment in _PER_WARP:
             self._segment(segment, size)[:] = nodes.ALL_LANES if segment == nodes.PART_LANES else 0
         self._segment(nodes.DIFFERS, self._blocks)[:] = 0
-        self._segment(nodes.LANE_TELLS, WARP * size)[:] = 0
-        self._look_at_lanes(s)
+        for segment, items in self._lanes.sizes.items():
+            self._segment(segment, items)[:] = 0
+        self._lanes.look_at(s)
         self._forget()
         self._segment(nodes.NODES, nodes.NODE)[:] = 0
         for empty in (nodes.PARENT, nodes.OTHER, nodes.OF_ROW):
@@ -138,19 +138,22 @@ class NativeOrder(HappensBefore):
     def _arena(self, head: np.ndarray, rooms: Mapping[int, int]) -> np.ndarray:
         """An arena with room for as many nodes, snapshots, rows and words. Its first items are those of ``head``."""
         size = self._blocks * self.warps
-        sizes = dict.fromkeys(_PER_WARP, size) | {
-            nodes.DIFFERS: self._blocks,
-            nodes.PART_NEAR: size * self.warps,
-            nodes.TOLD: 6 * size,
-            nodes.MEMO: 3 * nodes.MEMOS,
-            nodes.LANE_TELLS: WARP * size,
-            nodes.BLOCK_TIMES: int(head[nodes.SNAPSHOT]),
-            nodes.NODES: nodes.NODE * rooms[nodes.NODE_ROOM],
-            nodes.SNAPSHOTS: int(head[nodes.SNAPSHOT]) * rooms[nodes.SNAPSHOT_ROOM],
-            nodes.ROWS: int(head[nodes.WIDTH]) * rooms[nodes.ROW_ROOM],
-            nodes.WORDS: nodes.WORD * rooms[nodes.WORD_ROOM],
-            nodes.TABLE: 2 * rooms[nodes.WORD_ROOM],
-        }
+        sizes = (
+            dict.fromkeys(_PER_WARP, size)
+            | self._lanes.sizes
+            | {
+                nodes.DIFFERS: self._blocks,
+                nodes.PART_NEAR: size * self.warps,
+                nodes.TOLD: 6 * size,
+                nodes.MEMO: 3 * nodes.MEMOS,
+                nodes.BLOCK_TIMES: int(head[nodes.SNAPSHOT]),
+                nodes.NODES: nodes.NODE * rooms[nodes.NODE_ROOM],
+                nodes.SNAPSHOTS: int(head[nodes.SNAPSHOT]) * rooms[nodes.SNAPSHOT_ROOM],
+                nodes.ROWS: int(head[nodes.WIDTH]) * rooms[nodes.ROW_ROOM],
+                nodes.WORDS: nodes.WORD * rooms[nodes.WORD_ROOM],
+                nodes.TABLE: 2 * rooms[nodes.WORD_ROOM],
+            }
+        )
         arena = np.empty(nodes.HEAD + sum(sizes.values()), np.int64)
         arena[: nodes.HEAD] = head
         place = nodes.HEAD
@@ -229,7 +232,7 @@ class NativeOrder(HappensBefore):
         """Go over to another arena with these nodes, snapshots and rows, and all else as it is."""
         old, size = self._s, self._blocks * self.warps
         same = dict.fromkeys(_PER_WARP, size) | {nodes.DIFFERS: self._blocks, nodes.PART_NEAR: size * self.warps}
-        same[nodes.LANE_TELLS] = WARP * size
+        same |= self._lanes.sizes
         moved = {segment: self._segment(segment, items) for segment, items in same.items()}
         moved |= {nodes.NODES: kept, nodes.SNAPSHOTS: times, nodes.ROWS: rows, nodes.WORDS: self._words()}
         for segment, values in moved.items():
@@ -237,7 +240,7 @@ class NativeOrder(HappensBefore):
         new[[nodes.NODE_COUNT, nodes.SNAPSHOT_COUNT, nodes.ROW_COUNT]] = len(kept), len(times), len(rows)
         new[nodes.WORD_COUNT] = old[nodes.WORD_COUNT]
         self._s = new
-        self._look_at_lanes(new)
+        self._lanes.look_at(new)
         self._forget()
         self._step(nodes.INDEX, _NO_ITEMS, _NO_ITEMS)
 
@@ -346,7 +349,8 @@ class NativeOrder(HappensBefore):
     ) -> None:
         """The warps of these lanes pass a barrier of their block, as in NumPy."""
         if ahead is None and lanes.full:
-            self._known[...] = self._warp_tells[...] = now
+            self._known[...] = self._lanes.of_warps[...] = now
+            self._lanes.meet(now)
             self._syncs.clear()
             if self.has_far:
                 self._step(nodes.MEET, _NO_ITEMS, self._all_wait, count=self._blocks)
@@ -361,6 +365,7 @@ class NativeOrder(HappensBefore):
     def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
         """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
         self._s[nodes.HAS_FAR] = 1
+        self._lanes.has_told(now)
         self._step(nodes.FENCE, _NO_ITEMS, lane, now, 0 if scope == "cta" else nodes.TO_ALL)
 
     def _access(self, what: int, access: KeyedAccess, scope: str, now: int) -> None:
@@ -368,6 +373,7 @@ class NativeOrder(HappensBefore):
         if self._of_reads and what != nodes.READ:
             self._s[nodes.HAS_FAR] = 1
             flags |= nodes.FENCE_FIRST
+            self._lanes.has_told(now)
         if self.remembers_reads and what != nodes.WRITE:
             self._s[nodes.HAS_FAR] = 1
             flags |= nodes.REMEMBER
@@ -403,7 +409,8 @@ class NativeOrder(HappensBefore):
 
         The words publish from now on also what those ``before`` do.
         """
-        self._lane_tells[access.lane] = now
+        self._lanes.of_lanes[access.lane] = now
+        self._lanes.tell(np.unique(access.lane // WARP), now)
         self._publish(access.keys, access.lane, now, before)
 
     def _publish(self, keys: np.ndarray, lane: np.ndarray, now: int, before: np.ndarray) -> None:
@@ -434,7 +441,8 @@ class NativeOrder(HappensBefore):
         keys = np.full(len(lanes), cluster_keys(np.array(row // size)))
         flags = nodes.OVERWRITE if released else nodes.OVERWRITE | nodes.AS_FENCED
         if released:
-            self._warp_tells[lanes // WARP] = now
+            self._lanes.of_warps[lanes // WARP] = now
+            self._lanes.meet(now)
         self._step(nodes.PUBLISH, keys, lanes, now, flags, keys)
 
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:

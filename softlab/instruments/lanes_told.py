@@ -1,0 +1,58 @@
+"""Until when what a lane did comes before what its warp tells others by fences, flags and mbarriers.
+
+What a warp knows and tells is kept for the warp as a whole (:mod:`softlab.instruments.happens_before`). A lane that
+tells for its warp tells what it did itself, and what the others did before they synchronised with anybody last, or made
+a fence of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.lanes import WARP
+from softlab.instruments import known_nodes as nodes
+
+
+class LanesTold:
+    """The lanes of one batch. The arrays are segments of an arena, or of the head of one, which compiled code reads.
+
+    ``of_warps`` (warps,): until when what all lanes of a warp did comes before what it tells; ``of_lanes`` (lanes,):
+    the same of one lane; ``has_read`` (warps,): the same of what a warp has read.
+    """
+
+    def __init__(self, warps: int) -> None:
+        few = nodes.LATEST_TOLD * warps
+        lanes = {nodes.WARP_TELLS: warps, nodes.WARP_HAS_READ: warps, nodes.LANE_TELLS: WARP * warps}
+        #: The segments and their items.
+        self.sizes = lanes | {nodes.TOLD_AT: few, nodes.TOLD_UNTIL: few}
+        self._last = 0
+
+    def look_at(self, s: np.ndarray) -> None:
+        """The arena that has the segments from now on."""
+        views = (s[int(s[segment]) : int(s[segment]) + items] for segment, items in self.sizes.items())
+        self.of_warps, self.has_read, self.of_lanes, self._told_at, self._told_until = views
+
+    def tell(self, warps: np.ndarray, now: int) -> None:
+        """Some lanes of different warps tell what they did."""
+        at = warps * nodes.LATEST_TOLD + now % nodes.LATEST_TOLD
+        self._told_at[at] = now
+        self._told_until[at] = self.of_warps[warps]
+        self._last = now
+
+    def has_told(self, now: int) -> None:
+        """Compiled code has recorded that lanes tell what they did."""
+        self._last = now
+
+    def meet(self, now: int) -> None:
+        """All lanes of warps synchronise now: who knows them until now need not have it from some lanes."""
+        if self._last == now:
+            of_now = self._told_at[now % nodes.LATEST_TOLD :: nodes.LATEST_TOLD]
+            of_now[of_now == now] = 0
+
+    def tells(self, time: np.ndarray, lane: np.ndarray, until: np.ndarray, reads: bool) -> np.ndarray:
+        """Whether what lanes did at a time, or read, comes before what their warps told those who know them until."""
+        warps = lane // WARP
+        at = warps * nodes.LATEST_TOLD + until % nodes.LATEST_TOLD
+        whole = np.where(self._told_at[at] == until, self._told_until[at], self.of_warps[warps])
+        told = (time < whole) | (time < self.of_lanes[lane])
+        return np.asarray(told | (time < self.has_read[warps]) if reads else told)
