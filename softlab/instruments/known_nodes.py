@@ -33,8 +33,10 @@ MEMO, NODES, SNAPSHOTS, ROWS, WORDS, TABLE, BLOCK_TIMES = range(34, 41)
 WARP_TELLS, WARP_HAS_READ, LANE_TELLS = range(41, 44)
 #: Of the latest fences and arrivals of each warp their times, and what ``WARP_TELLS`` was then.
 TOLD_AT, TOLD_UNTIL = range(44, 46)
-HEAD = 46
-#: How many of them; one of time t has place t % ``LATEST_TOLD``.
+#: The last answer to whether a warp comes after what another one did at a time; -1 for none.
+ASKED_TIME, ASKED_OTHER, ASKED_MINE = range(46, 49)
+HEAD = 49
+#: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 
 # A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
@@ -519,7 +521,7 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
         before = warp
         if not has_room(s):
             return i
-        told_at = warp * LATEST_TOLD + now % LATEST_TOLD
+        told_at = warp * LATEST_TOLD + (now & (LATEST_TOLD - 1))
         s[s[TOLD_AT] + told_at] = now
         s[s[TOLD_UNTIL] + told_at] = s[s[WARP_TELLS] + warp]
         f = fence_node(near, s, warp, now)

@@ -13,6 +13,9 @@ from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, VOLATILE, WIDTHS, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
 from softlab.instruments.known_nodes import (
+    ASKED_MINE,
+    ASKED_OTHER,
+    ASKED_TIME,
     COLUMNS,
     HAS_FAR,
     HAS_NODES,
@@ -40,33 +43,63 @@ UNKNOWN, NO_ROOM, SHARED_CELLS, OTHER_READS = -1, -2, 1, 2
 
 
 def tells(s: Int64s, time: int, other: int, until: int, reads: int) -> int:
-    """Whether what a lane did at a time, or read, comes before what its warp has told somebody who knows it until."""
+    """Whether what a lane did at a time, or read, comes before what its warp has told somebody who knows it until.
+
+    2 where that holds for all lanes of its warp.
+    """
     warp = other // WARP
     told_until = s[s[WARP_TELLS] + warp]
-    at = warp * LATEST_TOLD + until % LATEST_TOLD
+    at = warp * LATEST_TOLD + (until & (LATEST_TOLD - 1))
     if s[s[TOLD_AT] + at] == until:
         told_until = s[s[TOLD_UNTIL] + at]
-    if time < told_until or time < s[s[LANE_TELLS] + other]:
+    if time < told_until:
+        return 2
+    if time < s[s[LANE_TELLS] + other]:
         return 1
     return reads and time < s[s[WARP_HAS_READ] + warp]
 
 
-def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int) -> int:
+def block_start(s: Int64s, before: int, mine: int) -> int:
+    """The first lane of a lane's block, which mostly is that of the lane before. To divide takes long."""
+    threads = s[THREADS]
+    if mine >= before and mine < before + threads:
+        return before
+    return mine - mine % threads
+
+
+def remember(s: Int64s, time: int, other: int, warp: int) -> int:
+    """All lanes of a warp come after what all lanes of another one did at a time, as long as the instruction lasts."""
+    s[ASKED_TIME] = time
+    s[ASKED_OTHER] = other // WARP
+    s[ASKED_MINE] = warp
+    return 0
+
+
+def is_ordered(
+    known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int, block: int
+) -> int:  # fmt: skip
     """Whether a lane comes after what another one, or -1 for one of an earlier batch, did at a time.
 
     ``s``: the arena of an order, or only the head of one, of which ``far`` is a table with ``COLUMNS + 1`` columns.
-    ``reads``: the other lane has read.
+    ``reads``: the other lane has read. ``block``: the first lane of the own block.
     """
     threads = s[THREADS]
-    warps, warp = threads // WARP, mine // WARP
-    if other >= 0 and other // threads == mine // threads:
-        at = warp * warps + other % threads // WARP
+    warps, warp, by_lane = threads // WARP, mine // WARP, s[PARTS]
+    if other >= 0 and s[ASKED_TIME] == time and s[ASKED_OTHER] == other // WARP and s[ASKED_MINE] == warp:
+        return 1
+    if other >= block and other < block + threads:
+        at = warp * warps + (other - block) // WARP
         if time >= known[at]:
             return 0
-        if other // WARP != warp and not tells(s, time, other, known[at], reads):
+        told = 2
+        if other // WARP != warp:
+            told = tells(s, time, other, known[at], reads)
+        if told == 0:
             return 0
-        if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
+        if by_lane and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
             return time < s[s[PART_NEAR] + at]
+        if told == 2 and not by_lane:
+            remember(s, time, other, warp)
         return 1
     if not s[HAS_FAR]:
         return 0
@@ -76,11 +109,17 @@ def is_ordered(known: Int64s, far: Int64s, s: Int64s, time: int, other: int, min
     if not s[HAS_NODES]:
         until = far[warp * (s[COLUMNS] + 1) + column]
         return time < until and (other < 0 or tells(s, time, other, until, reads))
-    until = time_of(s, s[s[KNOWN] + warp], column)
-    if time >= until or (other >= 0 and not tells(s, time, other, until, reads)):
+    until, told = time_of(s, s[s[KNOWN] + warp], column), 1
+    if time >= until:
         return 0
-    if s[PARTS] and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
+    if other >= 0:
+        told = tells(s, time, other, until, reads)
+    if told == 0:
+        return 0
+    if by_lane and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
         return time < time_of(s, s[s[PART_NODE] + warp], column)
+    if told == 2 and not by_lane:
+        remember(s, time, other, warp)
     return 1
 
 
@@ -90,7 +129,7 @@ def lacks_room(s: Int64s) -> int:
 
 
 def clashes(
-    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, reads: int
+    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, reads: int, block: int
 ) -> int:  # fmt: skip
     """Whether an earlier access of a cell, a read or a write, is of another thread, and nothing orders the two."""
     if stamp == 0:
@@ -101,19 +140,20 @@ def clashes(
         return 0
     widths = (flags | stamp) & WIDTHS
     same_bytes = widths & widths - 1 == 0
-    same_block = here and other // s[THREADS] == mine // s[THREADS]
+    same_block = here and other >= block and other < block + s[THREADS]
     if flags & stamp & STRONG and same_bytes and (same_block or not (flags | stamp) & IN_BLOCK):
         return 0
     if not here:
         other = -1
-    return not is_ordered(known, far, s, stamp >> TIME_SHIFT, other, mine, reads)
+    return not is_ordered(known, far, s, stamp >> TIME_SHIFT, other, mine, reads, block)
 
 
 def unseen(
-    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, address: int
+    known: Int64s, far: Int64s, s: Int64s, begin: int, stamp: int, mine: int, flags: int, address: int,
+    block: int,
 ) -> int:  # fmt: skip
     """Whether a volatile store may meet an earlier one that its warp has not read: volatile makes neither atomic."""
-    if not flags & stamp & VOLATILE or not clashes(known, far, s, begin, stamp, mine, 0, 0):
+    if not flags & stamp & VOLATILE or not clashes(known, far, s, begin, stamp, mine, 0, 0, block):
         return 0
     if not s[HAS_NODES]:
         return 1
@@ -125,20 +165,23 @@ def record_reads(
     stamps: Int64s, kept: Int64s, count: int,
 ) -> int:  # fmt: skip
     """Record reads. Of earlier ones that they do not follow one is kept, those of other blocks first."""
-    answer = 0
+    answer, block, warp = 0, 0, -1
     for i in range(count):
         mine = stamps[i] & LANE_MASK
+        block = block_start(s, block, mine)
         before = read[cells[i]]
         kept[i] = 0
-        if lacks_room(s):
-            return NO_ROOM
-        if clashes(known, far, s, begin, before, mine, 0, 0):
+        if mine // WARP != warp:  # what a warp asks for makes a row of its node once
+            warp = mine // WARP
+            if lacks_room(s):
+                return NO_ROOM
+        if clashes(known, far, s, begin, before, mine, 0, 0, block):
             other = other_read[cells[i]]
             lane = other & LANE_MASK
             if other < begin << TIME_SHIFT:
                 lane = -1
-            near = before >= begin << TIME_SHIFT and (before & LANE_MASK) // s[THREADS] == mine // s[THREADS]
-            if not near or other == 0 or is_ordered(known, far, s, other >> TIME_SHIFT, lane, mine, 0):
+            near = before >= begin << TIME_SHIFT and block_start(s, block, before & LANE_MASK) == block
+            if not near or other == 0 or is_ordered(known, far, s, other >> TIME_SHIFT, lane, mine, 0, block):
                 kept[i] = before
             answer = OTHER_READS
     for i in range(count):
@@ -163,23 +206,29 @@ def access(
     the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
     ``count * width`` items.
     """
+    block, warp = 0, -1
+    s[ASKED_TIME] = -1
+    s_reads[ASKED_TIME] = -1
     for i in range(count):
         mine = lanes[i]
-        if lacks_room(s) or lacks_room(s_reads):
-            return NO_ROOM
+        block = block_start(s, block, mine)
+        if mine // WARP != warp:  # what a warp asks for makes a row of its node once
+            warp = mine // WARP
+            if lacks_room(s) or lacks_room(s_reads):
+                return NO_ROOM
         first = (addresses[i] - origin) >> shift
         for cell in range(first, first + width):
             at = i * width + cell - first
             cells[at] = cell
             stamps[at] = now << TIME_SHIFT | flags | mine
-            if clashes(known, far, s, begin, written[cell], mine, flags, 0):
+            if clashes(known, far, s, begin, written[cell], mine, flags, 0, block):
                 return UNKNOWN
-            if unseen(known, far, s, begin, written[cell], mine, flags, addresses[i]):
+            if unseen(known, far, s, begin, written[cell], mine, flags, addresses[i], block):
                 return UNKNOWN
             if store:
                 for before in range(2):
                     stamp = read[cell] if before == 0 else other_read[cell]
-                    if clashes(known_reads, far_reads, s_reads, begin, stamp, mine, flags, 1):
+                    if clashes(known_reads, far_reads, s_reads, begin, stamp, mine, flags, 1, block):
                         return UNKNOWN
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
