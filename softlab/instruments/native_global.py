@@ -67,12 +67,35 @@ def block_start(s: Int64s, before: int, mine: int) -> int:
     return mine - mine % threads
 
 
-def remember(s: Int64s, time: int, other: int, warp: int) -> int:
-    """All lanes of a warp come after what all lanes of another one did at a time, as long as the instruction lasts."""
-    s[ASKED_TIME] = time
-    s[ASKED_OTHER] = other // WARP
-    s[ASKED_MINE] = warp
-    return 0
+def told_near(known: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int, block: int) -> int:
+    """As :func:`is_ordered`, of a lane of the own block; 2 where it holds for all lanes of the two warps."""
+    warp, told = mine // WARP, 2
+    at = warp * (s[THREADS] // WARP) + (other - block) // WARP
+    if time >= known[at]:
+        return 0
+    if other // WARP != warp:
+        told = tells(s, time, other, known[at], reads)
+    if s[PARTS] and told != 0 and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
+        return time < s[s[PART_NEAR] + at]
+    return told
+
+
+def told_far(far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int) -> int:
+    """The same of a lane of another block, or of an earlier batch."""
+    warp, column, told = mine // WARP, s[COLUMNS], 1
+    if other >= 0:
+        column = other // s[THREADS] if s[PER_BLOCK] else other // WARP
+    if not s[HAS_NODES]:
+        until = far[warp * (s[COLUMNS] + 1) + column]
+        return time < until and (other < 0 or tells(s, time, other, until, reads))
+    until = time_of(s, s[s[KNOWN] + warp], column)
+    if time >= until:
+        return 0
+    if other >= 0:
+        told = tells(s, time, other, until, reads)
+    if s[PARTS] and told != 0 and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
+        return time < time_of(s, s[s[PART_NODE] + warp], column)
+    return told
 
 
 def is_ordered(
@@ -83,44 +106,19 @@ def is_ordered(
     ``s``: the arena of an order, or only the head of one, of which ``far`` is a table with ``COLUMNS + 1`` columns.
     ``reads``: the other lane has read. ``block``: the first lane of the own block.
     """
-    threads = s[THREADS]
-    warps, warp, by_lane = threads // WARP, mine // WARP, s[PARTS]
+    threads, warp = s[THREADS], mine // WARP
     if other >= 0 and s[ASKED_TIME] == time and s[ASKED_OTHER] == other // WARP and s[ASKED_MINE] == warp:
         return 1
+    told = 0
     if other >= block and other < block + threads:
-        at = warp * warps + (other - block) // WARP
-        if time >= known[at]:
-            return 0
-        told = 2
-        if other // WARP != warp:
-            told = tells(s, time, other, known[at], reads)
-        if told == 0:
-            return 0
-        if by_lane and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
-            return time < s[s[PART_NEAR] + at]
-        if told == 2 and not by_lane:
-            remember(s, time, other, warp)
-        return 1
-    if not s[HAS_FAR]:
-        return 0
-    column = s[COLUMNS]
-    if other >= 0:
-        column = other // threads if s[PER_BLOCK] else other // WARP
-    if not s[HAS_NODES]:
-        until = far[warp * (s[COLUMNS] + 1) + column]
-        return time < until and (other < 0 or tells(s, time, other, until, reads))
-    until, told = time_of(s, s[s[KNOWN] + warp], column), 1
-    if time >= until:
-        return 0
-    if other >= 0:
-        told = tells(s, time, other, until, reads)
-    if told == 0:
-        return 0
-    if by_lane and not s[s[PART_LANES] + warp] >> mine % WARP & 1:
-        return time < time_of(s, s[s[PART_NODE] + warp], column)
-    if told == 2 and not by_lane:
-        remember(s, time, other, warp)
-    return 1
+        told = told_near(known, s, time, other, mine, reads, block)
+    elif s[HAS_FAR]:
+        told = told_far(far, s, time, other, mine, reads)
+    if told == 2 and not s[PARTS]:  # all lanes of the warp come after it, as long as the instruction lasts
+        s[ASKED_TIME] = time
+        s[ASKED_OTHER] = other // WARP
+        s[ASKED_MINE] = warp
+    return told != 0
 
 
 def lacks_room(s: Int64s) -> int:
@@ -195,6 +193,16 @@ def record_reads(
     return answer
 
 
+def record_writes(written: Int64s, cells: Int64s, stamps: Int64s, count: int) -> int:
+    """Record writes."""
+    for i in range(count):
+        written[cells[i]] = stamps[i]
+    for i in range(count):
+        if written[cells[i]] != stamps[i]:
+            return SHARED_CELLS
+    return 0
+
+
 def access(
     written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
     far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, lanes: Int64s,
@@ -232,12 +240,7 @@ def access(
                         return UNKNOWN
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
-    for i in range(count * width):
-        written[cells[i]] = stamps[i]
-    for i in range(count * width):
-        if written[cells[i]] != stamps[i]:
-            return SHARED_CELLS
-    return 0
+    return record_writes(written, cells, stamps, count * width)
 
 
 _ACCESS = CompiledFunction(access)

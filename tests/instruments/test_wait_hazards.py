@@ -61,6 +61,7 @@ class Watched:
         self.observer = WaitHazards()
         self.observer.batch(SimpleNamespace(
             program=SimpleNamespace(image=image, blocks=self.blocks), faults=self.faults, threads=THREADS,
+            in_turns=False,
             live_mask=lambda: self.live,
         ))  # fmt: skip
 
