@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from softlab.course.syllabus.lesson_16 import barrier_error
 from tests.course.others import NOT_NAMED, Others
 
 
@@ -854,7 +855,7 @@ OTHERS = (
         "16-barriers",
         (np.float32(9.8),),
         (
-            (2.2, "The H100's launches.", "H200|H100"),
+            (round(barrier_error("H100", "cold"), 1), "The H100's launches.", "H200|H100"),
             (16, "The 90th percentile of the line, not the median.", "90th"),
         ),
     ),

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from softlab.course.syllabus.lesson_16 import barrier_error
 from tests.course.others import Others, whole
 
 OTHERS = (
@@ -275,7 +276,7 @@ OTHERS = (
         (
             (0.098, "a share", "percent|100"),
             (9.74, "a warm cache", "cold|warm"),
-            (2.2, "an H100", "H200|H100"),
+            (round(barrier_error("H100", "cold"), 1), "an H100", "H200|H100"),
             (16.3, "the 90th percentile", "median|90th"),
             ("9.8 %", "a text", "number|text|quote"),
         ),
