@@ -348,6 +348,13 @@ def test_prose_is_wrapped():
     assert long == []
 
 
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_python_of_a_document_is_python(name):
+    """Code that was wrapped as prose is none."""
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), flags=re.DOTALL):
+        ast.parse(code)
+
+
 def test_extras_are_those_of_the_readme():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = set(re.findall(r"softlab\[([\w,]+)\]", (ROOT / "README.md").read_text()))
