@@ -80,6 +80,7 @@ SLOW = (
     "tests/hardware/test_counters.py",
     "tests/hardware/test_eighth_kernels.py",
     "tests/hardware/test_eleventh_kernels.py",
+    "tests/hardware/test_fifteenth_kernels.py",
     "tests/hardware/test_fourteenth_kernels.py",
     "tests/hardware/test_machine_counters.py",
     "tests/hardware/test_ninth_kernels.py",
