@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -110,14 +111,17 @@ def test_no_kernel_is_in_two_sets():
 
 
 @pytest.mark.parametrize("chosen", [one for name, one in SETS.items() if name != "timing"])
-def test_a_series_differs_only_in_its_block_size(chosen):
+def test_a_series_differs_only_in_its_block_size_or_its_tile(chosen):
+    """The numbers of a template are the tile; shared memory may be by thread."""
     series = chosen.series()
     assert len(series) >= 5
     by_name = {case.name: case for case in chosen.cases()}
     for names in series.values():
         found = [by_name[name] for name in names]
-        assert len({case.block for case in found}) == len(found) >= 3
-        assert len({(case.kernel, case.arguments, case.smem) for case in found}) == 1
+        assert len({(case.kernel, case.block) for case in found}) == len(found) >= 3
+        assert len({(case.kernel.partition("<")[0], case.arguments) for case in found}) == 1
+        sizes = [case.smem for case in sorted(found, key=lambda case: prod(case.block))]
+        assert sizes == sorted(sizes)
 
 
 def test_the_first_stall_reason_is_that_of_nsight_compute():

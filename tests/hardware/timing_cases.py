@@ -48,7 +48,7 @@ class Array:
 class TimingCase:
     """One launch: ``arguments`` are Arrays and pairs (dtype, number).
 
-    ``series``: the name of the launches that differ from this one only in their block size.
+    ``series``: the name of the launches that differ from this one only in their block size, or in their tile.
     """
 
     name: str
