@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def decided(rows: int, cols: int, arguments: dict[str, Any]) -> str:
 def boundaries(decides: Callable[[int], str]) -> list[int]:
     """The numbers at which another decision begins: one per two neighbours of the grid that differ."""
     found, before = [], decides(GRID[0])
-    for low, high in zip(GRID, GRID[1:], strict=False):
+    for low, high in pairwise(GRID):
         after = decides(high)
         if after != before:
             least, most = low, high
