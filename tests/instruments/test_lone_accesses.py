@@ -97,6 +97,7 @@ class Both:
         shape = np.arange(per_lane).tobytes()
         found = self.lone.record(site, lanes, address, shape, may_be, make, again)
         assert found == self.expected(lanes, address, per_lane, may, store, again)
+        assert len(self.lone._found) <= self.most
         if self.asked:
             flat = np.asarray(address)
             assert self.asked.pop() == (flat.min(), flat.max() + per_lane * GRANULE)
@@ -132,14 +133,14 @@ def test_an_access_is_recorded_as_without_memory(compiled: str, most: int, monke
     taken = {(store, again): 0 for store in (False, True) for again in (False, True) if store >= again}
     for seed in range(4):
         random, both = np.random.default_rng(seed), Both(compiled, monkeypatch, most)
-        before: tuple[Box, Value, int, bool, bool] | None = None
+        before: list[tuple[Box, Value, int, bool, bool]] = []
         for _ in range(150):
             lanes = box(*BOXES[random.choice(len(BOXES), p=[0.3, 0.3, 0.15, 0.15, 0.05, 0.05])])
             address, per_lane = drawn(random, lanes)
             store, again = list(taken)[random.choice(3, p=[0.4, 0.3, 0.3])]
-            if random.random() < 0.5 and before is not None:
-                lanes, address, per_lane, store, again = before
-            before = lanes, address, per_lane, store, again
+            if random.random() < 0.6 and before:
+                lanes, address, per_lane, store, again = before[-1 - int(random.integers(min(4, len(before))))]
+            before.append((lanes, address, per_lane, store, again))
             found = both.access(lanes, address, per_lane, bool(random.random() < 0.95), store, again)
             taken[store, again] += found
             if random.random() < 0.25:

@@ -214,3 +214,16 @@ def test_warps_know_what_clocks_say(
             found, earlier = both.order.published(), both.clocks.published()
             assert found == earlier if not per_block else found.keys() == earlier.keys()
             now += 1
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[3], [0], [2, 3], [2, 5], [1, 3, 5, 7], [1, 3, 5, 8], [0, 1, 2, 4], [0, 2, 3, 4], [5, 3, 1], [4, 4], [4, 4, 5],
+     [2, 2, 4], [6, 2, 4], [0, 3, 7, 9], [9, 0], [0, 9]],
+)  # fmt: skip
+def test_rows_that_rise_by_equal_steps_are_a_slice(numbers: list[int]) -> None:
+    """A slice takes the same rows as the numbers do; where no slice can, the numbers stay."""
+    table, steps = np.arange(10) * 7, set(np.diff(numbers).tolist())
+    found = happens_before._spaced(np.array(numbers))
+    assert table[found].tolist() == table[numbers].tolist()
+    assert isinstance(found, slice) == (len(numbers) == 1 or (len(steps) == 1 and min(steps) > 0))
