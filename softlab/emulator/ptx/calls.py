@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
+from softlab.emulator.ptx.packed_parameters import byte_by_byte, stores_at_odd_offset
 from softlab.emulator.ptx.syntax import (
     DTYPES,
     Address,
@@ -104,6 +105,8 @@ class Inliner:
                 self.instructions += split_wide(own_instruction)
             elif is_vector_atomic(instruction):
                 self._vector_atomic(own_instruction)
+            elif stores_at_odd_offset(own_instruction):
+                self._store_bytes(own_instruction)
             elif instruction.opcode == "ret" and end is not None:
                 self._emit(own_instruction, opcode="bra", modifiers=(), operands=(Symbol(end),))
             else:
@@ -143,6 +146,12 @@ class Inliner:
             element = replace(address, offset=address.offset + size * k)
             whole = size * len(values.elements) if k == 0 else 0
             self._emit(instruction, modifiers=modifiers, operands=(*old, element, value), vector_bytes=whole)
+
+    def _store_bytes(self, instruction: Instruction) -> None:
+        """A result of a call at an odd offset, one byte after the other."""
+        registers, lines = byte_by_byte(instruction, f"%packed#{len(self.instructions)}")
+        self.registers.update(registers)
+        self.instructions += lines
 
     def _call(self, call: Instruction, depth: int) -> None:
         operands = list(call.operands)
