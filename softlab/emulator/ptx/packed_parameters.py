@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from softlab.emulator.ptx.syntax import DTYPES, Address, Immediate, Instruction, Operand, Register, Symbol
+from softlab.emulator.ptx.syntax import DTYPES, Address, Immediate, Instruction, Operand, Register, Symbol, Variable
 
-#: Every parameter of a call begins at a multiple of the widest vector's bytes.
-ALIGN = 16
+#: Bytes of the widest vector.
+_WIDEST = 16
+
+
+def aligned(parameter: Variable) -> Variable:
+    """A parameter of a call, at a multiple of the widest access that it has room for."""
+    most = min(_WIDEST, 1 << max(1, parameter.size or 0).bit_length() - 1)
+    return replace(parameter, align=max(parameter.align, most))
 
 
 def stores_at_odd_offset(instruction: Instruction) -> bool:
