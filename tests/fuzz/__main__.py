@@ -1,9 +1,10 @@
-"""More of the random cases than the tests run: ``python -m tests.fuzz programs|ptx|straight|loops --count N``.
+"""More of the random cases than the tests run: ``python -m tests.fuzz programs|ptx|straight|loops|kernels --count N``.
 
 ``programs``: random programs with control flow, held to NumPy (:mod:`tests.fuzz.structured`).
 ``straight``: random straight-line PTX of all pure opcodes: the same bits with checks and without.
 ``loops``: random loops, compiled and step by step (:mod:`tests.fuzz.loops`); it needs llvmlite.
-``ptx``: damaged PTX; each ends with a result or with an error of softlab (:mod:`tests.fuzz.damaged`).
+``kernels``: random kernels of CUDA C++, compiled and step by step (:mod:`tests.fuzz.kernels`); a case is a module of
+twelve. ``ptx``: damaged PTX; each ends with a result or with an error of softlab (:mod:`tests.fuzz.damaged`).
 
 Each failure is a line with its number. The exit status is 1 where one failed.
 """
@@ -21,7 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from tests.fuzz import damaged, loops, programs, structured
+from tests.fuzz import damaged, differential, kernels, loops, programs, structured
 
 #: Cases that a process takes at a time.
 CHUNK = 50
@@ -43,10 +44,20 @@ def _loops(number: int) -> str:
     return "the same both ways"
 
 
+def _kernels(number: int) -> str:
+    group = kernels.group(number)
+    module = differential.compiled(group)
+    for kernel in group:
+        same = differential.same_both_ways(kernel, module)
+        assert same, f"{kernel.name} has other results when it is compiled"
+    return "the same both ways"
+
+
 CASES: dict[str, Callable[[int], str]] = {
     "programs": _program,
     "straight": _straight,
     "loops": _loops,
+    "kernels": _kernels,
     "ptx": damaged.outcome,
 }
 

@@ -97,23 +97,27 @@ class Inliner:
             for label in at.get(index, ()):
                 self.labels[label] = len(self.instructions)
             own_instruction = _renamed(instruction, suffix, rename, site)
-            if instruction.opcode == "call":
-                self._call(own_instruction, depth)
-            elif instruction.opcode in ("bar", "barrier") and instruction.has("red"):
-                self._block_vote(own_instruction)
-            elif instruction.opcode in OPCODES and instruction.has(WIDE):
-                self.instructions += split_wide(own_instruction)
-            elif is_vector_atomic(instruction):
-                self._vector_atomic(own_instruction)
-            elif stores_at_odd_offset(own_instruction):
-                self._store_bytes(own_instruction)
-            elif instruction.opcode == "ret" and end is not None:
-                self._emit(own_instruction, opcode="bra", modifiers=(), operands=(Symbol(end),))
-            else:
-                self.instructions.append(own_instruction)
+            self._place(own_instruction, end, depth)
         for label in at.get(len(function.instructions or ()), ()):
             self.labels[label] = len(self.instructions)
         self.calls.pop()
+
+    def _place(self, instruction: Instruction, end: str | None, depth: int) -> None:
+        """Put one instruction at the end, in the form that the emulator has."""
+        if instruction.opcode == "call":
+            self._call(instruction, depth)
+        elif instruction.opcode in ("bar", "barrier") and instruction.has("red"):
+            self._block_vote(instruction)
+        elif instruction.opcode in OPCODES and instruction.has(WIDE):
+            self.instructions += split_wide(instruction)
+        elif is_vector_atomic(instruction):
+            self._vector_atomic(instruction)
+        elif stores_at_odd_offset(instruction):
+            self._store_bytes(instruction)
+        elif instruction.opcode == "ret" and end is not None:
+            self._emit(instruction, opcode="bra", modifiers=(), operands=(Symbol(end),))
+        else:
+            self.instructions.append(instruction)
 
     def _declare(self, function: Function, suffix: str) -> None:
         """Enter a function's registers; one of 128 bits is two."""
