@@ -169,6 +169,20 @@ def test_a_function(function, state, words):
     assert words in verdict.message
 
 
+@pytest.mark.parametrize("known", [1, 2, 3])
+def test_a_slip_before_a_call_that_fails_shows_in_two_calls_at_least(known: int) -> None:
+    """One wrong result may have many reasons."""
+
+    def answer(n: int) -> int:
+        return 2 * n if n < 3 + known else 1 // 0
+
+    exercise = WriteFunction(
+        id="99-twice", hint="Square.", slips=((lambda n: 2 * n, "That is twice."),),
+        calls=lambda: [Call((n,), n * n) for n in range(3, 8)],
+    )  # fmt: skip
+    assert ("That is twice." in exercise.judge(answer).message) == (known >= 2)
+
+
 @pytest.mark.parametrize("returns", ["", "a whole number"])
 @pytest.mark.parametrize(
     ("function", "other_type"), [(lambda n: str(n), True), (lambda n: [n], True), (lambda n: n + n * n, False)]

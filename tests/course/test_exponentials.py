@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from softlab.course.exponentials import _whole, counts, subtracted
+from softlab.course.exponentials import _Tried, _whole, counts, subtracted
 from softlab.course.launch_cases import LaunchCase
 from softlab.course.probes import Seen
 
@@ -258,3 +258,16 @@ def test_a_result_that_is_no_sum_of_powers():
 )  # fmt: skip
 def test_a_count_may_be_off_a_whole_number_by_rounding(number, whole):
     assert _whole(number) == whole
+
+
+@pytest.mark.parametrize(("others", "own"), [(np.max, True), (np.min, False), (np.mean, False)])
+def test_whether_the_other_rows_count(others, own) -> None:
+    """They are made smaller: who takes the largest number of all rows is not changed by them."""
+
+    def run(arrays):
+        (made,) = arrays.values()
+        return np.full(len(made), others(made), np.float32)
+
+    array = np.zeros((6, 24), np.float32)
+    tried = _Tried(SimpleNamespace(run=run), "x", array, 2, None, lambda found, made, row, place: 5 + found[row])
+    assert tried.own_row() == own

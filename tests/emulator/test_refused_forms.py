@@ -45,6 +45,7 @@ FORMS = [
       "wmma.load.a.sync.aligned.row.m16n16k8.local.tf32"]),
     ("wmma.load.a.sync.aligned.row.m8n8k32.s4", "{%r0}, [%rd1], 32", ["wmma.load.a.sync.aligned.col.m8n8k32.s4"]),
     ("wmma.load.b.sync.aligned.col.m8n8k32.s4", "{%r0}, [%rd1], 32", ["wmma.load.b.sync.aligned.row.m8n8k32.s4"]),
+    ("set.lt.u32.f16x2", "%r1, %r2, %r3", ["set.lt.f32.f16x2", "set.lt.s64.f16x2", "set.lt.f16x2"]),
     ("wgmma.fence.sync.aligned", "", ["wgmma.fence.sync", "wgmma.fence.aligned"]),
     ("wgmma.commit_group.sync.aligned", "", ["wgmma.commit_group.sync", "wgmma.commit_group.aligned"]),
 ]  # fmt: skip

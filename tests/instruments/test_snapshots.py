@@ -48,6 +48,14 @@ def test_every_clock_of_a_hand_made_timeline():
                 assert doing.line == 12
 
 
+@pytest.mark.parametrize("warps", [1, 2, 3, 4])
+def test_any_number_of_warps(warps):
+    issued = IssueLog.of(timeline(softlab.Kernel(ALONE, "alone"), 1, 32 * warps, (np.ones(128, np.float32),)))
+    assert issued.start.tolist() == [*(int((issued.warp < warp).sum()) for warp in range(warps)), len(issued.warp)]
+    assert [doing.state for doing in issued.at(0)] == ["issues"] * warps
+    assert [doing.state for doing in issued.at(10**6)] == ["done"] * warps
+
+
 def test_lanes_and_lines_of_a_snapshot():
     first, second = IssueLog.of(hand_made()).at(3)
     assert (first.kind, first.line, first.lanes) == ("barrier", 12, 16)

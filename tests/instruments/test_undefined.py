@@ -47,6 +47,10 @@ def test_a_loop_reads_what_its_last_turn_wrote():
     assert len(found.probes) == 1
 
 
+def test_what_is_written_to_no_register_gives_none_a_value():
+    assert _tracked("mov.b64 {_, %r3}, %rd1; st.global.u32 [%rd3], %r5;").suspects == {"%r5"}
+
+
 def test_a_guarded_write_may_leave_the_register_without_a_value():
     assert _tracked("@%p1 mov.b32 %r3, 1; st.global.u32 [%rd3], %r3;").suspects == {"%r3"}
 

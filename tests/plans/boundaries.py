@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,9 @@ def of_problem(value: int, step: int, first: int, given: dict[str, Any], at: int
     return decided(value, step * at + first, given) if step else decided(at, value, given)
 
 
-def all_boundaries() -> dict[str, list[int]]:
-    """Key -> where another decision begins."""
-    return {key: boundaries(decides) for key, decides in cells()}
+def all_boundaries(part: int = 0, parts: int = 1) -> dict[str, list[int]]:
+    """Key -> where another decision begins; of ``parts`` parts of the searches that one."""
+    return {key: boundaries(decides) for key, decides in islice(cells(), part, None, parts)}
 
 
 if __name__ == "__main__":

@@ -8,10 +8,14 @@ import pytest
 
 from tests.plans.boundaries import GRID, RECORD, all_boundaries, boundaries
 
+#: Parts of the searches, each quick enough to be one of the tests that run for a mutant (:mod:`tests.mutation`).
+PARTS = 8
 
-def test_no_boundary_between_plans_has_moved() -> None:
-    recorded, now = json.loads(RECORD.read_text()), all_boundaries()
-    assert list(now) == list(recorded)
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_boundary_between_plans_has_moved(part: int) -> None:
+    recorded, now = json.loads(RECORD.read_text()), all_boundaries(part, PARTS)
+    assert list(now) == list(recorded)[part::PARTS]
     moved = {key: sorted(set(found) ^ set(recorded[key])) for key, found in now.items() if found != recorded[key]}
     assert not moved, (
         f"{len(moved)} searches find other boundaries: {dict(list(moved.items())[:5])}. "

@@ -10,6 +10,7 @@ import pytest
 from softlab.emulator.machine.fusing import Variables, fused
 from softlab.emulator.machine.native import available
 from softlab.emulator.machine.operations import Operation
+from softlab.emulator.opcodes.emitter import unsigned_view
 from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.ptx.syntax import DTYPES
 from tests.emulator.opcodes.cases import bits, lower
@@ -28,6 +29,12 @@ COMMON = {
     "p, a, b": ["setp.lt.s32", "setp.ge.u32", "setp.eq.b32", "setp.lt.f32", "setp.neu.f32"],
     "d, a, b, c": ["mad.lo.s32", "shf.l.wrap.b32", "selp.b32", "fma.rn.f32", "fma.rn.ftz.f32"],
 }
+
+
+def test_halves_and_integers_are_integers_to_llvm() -> None:
+    """NumPy has no bfloat16; it is in uint16 here."""
+    kinds = {np.dtype(kind): kind not in ("f4", "f8") for kind in ("?", "i1", "i4", "i8", "u2", "u8", "f2", "f4", "f8")}
+    assert {dtype: unsigned_view(dtype) for dtype in kinds} == kinds
 
 
 def compiled(semantics: Semantics) -> Callable:
