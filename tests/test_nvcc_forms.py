@@ -125,6 +125,63 @@ def test_a_program_that_does_not_compile_with_the_macros_of_gnu(tmp_path: Path) 
     assert any("__GNUC__" in said for said in kernel.program.remarks)
 
 
+ONLY_NVRTC = """\
+#include "chosen.h"
+#include <cuda_fp16.h>
+#if __INT_MAX__ > 32767 && !defined(__EDG__)
+#define MORE 10
+#else
+#define MORE 20
+#endif
+__global__ void k(int* y) { y[0] = CHOSEN + MORE + (int)__half2float(__float2half(100.0f)); }
+"""
+CHOSEN = """\
+#pragma once
+#ifdef __CUDACC_RTC__
+#define CHOSEN 1
+#else
+#define CHOSEN 2
+#endif
+"""
+
+
+def test_conditionals_find_no_macro_of_nvrtc(tmp_path: Path) -> None:
+    (tmp_path / "chosen.h").write_text(CHOSEN)
+    path = tmp_path / "chosen.cu"
+    path.write_text(ONLY_NVRTC)
+    kernel = softlab.Kernel.from_file(path)
+    y = np.zeros(1, np.int32)
+    kernel.run(1, 1, (y,), record=False)
+    assert y[0] == 112
+    assert kernel.program.remarks == ()
+
+
+WITHOUT_NVRTC = """\
+#ifdef __CUDACC_RTC__
+__device__ int n = 3;
+#else
+#include <none.h>
+__device__ none::type n;
+#endif
+#ifdef __linux__
+#define MORE 10
+#else
+#define MORE 20
+#endif
+__global__ void k(int* y) { y[0] = n + MORE; }
+"""
+
+
+def test_a_program_that_does_not_compile_without_the_macros_of_nvrtc(tmp_path: Path) -> None:
+    path = tmp_path / "chosen.cu"
+    path.write_text(WITHOUT_NVRTC)
+    kernel = softlab.Kernel.from_file(path)
+    y = np.zeros(1, np.int32)
+    kernel.run(1, 1, (y,), record=False)
+    assert y[0] == 13
+    assert ["__CUDACC_RTC__" in said for said in kernel.program.remarks] == [True]
+
+
 BARRIER = """\
 #include <cstdint>
 #include <cuda_awbarrier_primitives.h>

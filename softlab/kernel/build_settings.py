@@ -28,7 +28,7 @@ from softlab.cuda.shims import (
     shim_headers,
 )
 from softlab.cuda.shims.host_types import HOST_TYPES
-from softlab.kernel.gnu_forms import ASKED, MACROS, NO_LENGTH, conditionals, names_macros
+from softlab.kernel.gnu_forms import ASKED, MACROS, NO_LENGTH, conditionals, names_macros, names_nvrtc
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
@@ -97,6 +97,10 @@ _COMPLEX, _OF_STREAMS = "thrust/complex.h", {"thrust/detail/complex/stream.h": "
 _RANDOM = "thrust/random.h"
 _NO_INTRINSICS = "__shfl, __any, __all and __ballot without _sync are gone since sm_70: here they take __activemask()"
 _NO_MACROS = "#if finds no macro of g++ or Linux in this program, such as __GNUC__: with them it does not compile here"
+_OF_NVRTC = (
+    "#if finds NVRTC's macros in this program, such as __CUDACC_RTC__, and nvcc does not define them: without them it "
+    "does not compile here"
+)
 _LAUNCHES = re.compile(
     r"""device-side kernel launch|identifier "cuda(?:DeviceSynchronize|Stream\w+|Event\w+|(?:Get|PeekAt)LastError"""
     r"""|Malloc|Free|MemcpyAsync|MemsetAsync)" is undefined"""
@@ -150,6 +154,7 @@ class Settings:
     ``pow`` that asks for them is an error.
     ``orderings``: with what C++20's three-way comparison gives.
     ``gcc``: conditionals see macros of g++ on Linux, as with nvcc. ``not_gcc``: they do not, as a compilation failed.
+    ``hidden``: conditionals see no macro of NVRTC, as with nvcc. ``shown``: they do, as a compilation failed.
     ``gnu``: with forms of GNU C++ and of nvcc's lambdas.
     ``lengths``: without arrays of no length at the end of a struct.
     ``narrowing``: lists in braces may make numbers narrower.
@@ -179,6 +184,8 @@ class Settings:
     orderings: bool = False
     gcc: bool = False
     not_gcc: bool = False
+    hidden: bool = False
+    shown: bool = False
     gnu: bool = False
     lengths: bool = False
     narrowing: bool = False
@@ -214,6 +221,7 @@ class Settings:
             halves=bool(missing) and any(_HALF.search(text) for text in texts),
             nvcc=nvcc,
             gcc=names_macros(asked),
+            hidden=names_nvrtc(asked),
             cpp20=any(_CPP20.search(text) for text in texts),
             operators=any(_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
@@ -269,6 +277,12 @@ class Settings:
             host_types=(*self.host_types, *(name for name in wanted if name in HOST_TYPES)),
         )
 
+    def less_like_nvcc(self) -> Settings:
+        """These, where conditionals see one kind of macros less as with nvcc; the same where no kind is left."""
+        if self.hidden:
+            return replace(self, hidden=False, shown=True)
+        return replace(self, gcc=False, not_gcc=True) if self.gcc else self
+
     def options(self, given: Sequence[str]) -> tuple[str, ...]:
         """Options of the compiler before those that are given."""
         newer = self.cpp20 and not any("-std=" in option for option in given)
@@ -286,6 +300,7 @@ class Settings:
         return (
             *([_NO_INTRINSICS] if self.old_intrinsics else []),
             *([_NO_MACROS] if self.not_gcc else []),
+            *([_OF_NVRTC] if self.shown else []),
         )
 
     def headers(self) -> dict[str, str]:

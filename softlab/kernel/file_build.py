@@ -22,7 +22,7 @@ from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
 from softlab.kernel.build_settings import Settings, asks_for_unannotated
-from softlab.kernel.gnu_forms import in_standard_forms, with_lengths, with_macros
+from softlab.kernel.gnu_forms import in_standard_forms, with_lengths, with_macros, without_nvrtc
 from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
@@ -216,9 +216,10 @@ class FileBuild:
                 return self._compiled_with(settings, code, name)
             except CompileError as error:
                 found, further = error, settings.after(error.log, self.path, strict)
-            if further == settings and not settings.gcc:
+            further = settings.less_like_nvcc() if further == settings else further
+            if further == settings:
                 break
-            settings = further if further != settings else replace(settings, gcc=False, not_gcc=True)
+            settings = further
         inside = _inside(code, name)
         if "__nv_name_map" in found.log and inside != code:
             return self._compiled(inside, name, strict)
@@ -230,6 +231,7 @@ class FileBuild:
     def _compiled_with(self, settings: Settings, code: DeviceCode, name: str) -> Program:
         code = _specialized(code) if settings.whole else code
         code = with_macros(code) if settings.gcc else code
+        code = without_nvrtc(code) if settings.hidden else code
         code = in_standard_forms(code) if settings.gnu else code
         code = with_lengths(code) if settings.lengths else code
         first = settings.first()

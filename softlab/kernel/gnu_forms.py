@@ -34,18 +34,33 @@ _MACROS = {
     "__GNUC_MINOR__": "2",
     "__GNUC_PATCHLEVEL__": "0",
     "__GNUG__": "12",
+    "_GNU_SOURCE": "1",
+    "_LP64": "1",
     "__SIZEOF_INT128__": "16",
     "__SIZEOF_POINTER__": "8",
+    "__SIZEOF_SIZE_T__": "8",
     "__SIZEOF_LONG__": "8",
+    "__SIZEOF_LONG_LONG__": "8",
+    "__SIZEOF_INT__": "4",
+    "__SIZEOF_SHORT__": "2",
     "__CHAR_BIT__": "8",
+    "__SCHAR_MAX__": "0x7f",
+    "__SHRT_MAX__": "0x7fff",
+    "__INT_MAX__": "0x7fffffff",
+    "__LONG_MAX__": "0x7fffffffffffffffL",
+    "__LONG_LONG_MAX__": "0x7fffffffffffffffLL",
+    "__SIZE_MAX__": "0xffffffffffffffffUL",
     "__BYTE_ORDER__": "1234",
     "__ORDER_LITTLE_ENDIAN__": "1234",
     "__ORDER_BIG_ENDIAN__": "4321",
     **dict.fromkeys(
-        ("__linux__", "__linux", "__gnu_linux__", "linux", "__unix__", "__unix", "unix", "__x86_64__", "__amd64__"), "1"
+        ("__linux__", "__linux", "__gnu_linux__", "linux", "__unix__", "__unix", "unix", "__x86_64__", "__x86_64"), "1"
     ),
+    **dict.fromkeys(("__amd64__", "__amd64"), "1"),
 }
 _NAMES = re.compile(rf"\b(?:{'|'.join(_MACROS)})\b")
+#: Macros that NVRTC defines and nvcc does not, whose preprocessor is g++'s. The headers of CUDA need them.
+_OF_NVRTC = re.compile(r"\b__(?:CUDACC_RTC__|CUDACC_RTC_INT128__|EDG__|EDG_VERSION__)")
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(?:el)?if(?:n?def)?\b(?:\\\n|[^\n])*", re.MULTILINE)
 _PREFIX = "softlab_host_"
 #: Their definitions, by names of softlab's.
@@ -86,13 +101,24 @@ def names_macros(text: str) -> bool:
     return bool(_NAMES.search(text))
 
 
+def names_nvrtc(text: str) -> bool:
+    """Whether a text names macros that NVRTC defines and nvcc does not."""
+    return bool(_OF_NVRTC.search(text))
+
+
 def with_macros(code: DeviceCode) -> DeviceCode:
     """The same code, whose conditionals name what :data:`MACROS` defines."""
+    return _changed(code, lambda text: _renamed(text, _NAMES))
 
-    def renamed(found: re.Match[str]) -> str:
-        return _NAMES.sub(lambda name: _PREFIX + name[0], found[0])
 
-    return _changed(code, lambda text: _CONDITIONAL.sub(renamed, text))
+def without_nvrtc(code: DeviceCode) -> DeviceCode:
+    """The same code, whose conditionals find no macro that NVRTC defines and nvcc does not."""
+    return _changed(code, lambda text: _renamed(text, _OF_NVRTC))
+
+
+def _renamed(text: str, names: re.Pattern[str]) -> str:
+    """A text whose conditionals have softlab's names in place of these."""
+    return _CONDITIONAL.sub(lambda found: names.sub(lambda name: _PREFIX + name[0], found[0]), text)
 
 
 def in_standard_forms(code: DeviceCode) -> DeviceCode:
