@@ -341,3 +341,63 @@ def test_static_variables_of_a_class_are_the_hosts(tmp_path: Path) -> None:
     assert y[0] == 9
     with pytest.raises(softlab.CompileError, match='no member "count"'):
         softlab.Kernel.from_file(path, "of_count")
+
+
+METHODS = """\
+#include <iostream>
+#include <string>
+#define HD __host__ __device__
+class Frame {
+  int wide, high;
+ public:
+  Frame(int w, int h);
+  HD int width() const;
+  HD int cut(const int& by, int least = 1) const;
+  int cut(const std::string& by) const;
+  static HD int twice(int x);
+  void print() const;
+};
+template <typename T>
+struct Vector {
+  T x, y;
+  __device__ T dot(const Vector& other) const;
+  __device__ Vector& operator+=(T by);
+  T of_host() const;
+};
+"""
+#: Their definitions have no attribute.
+BODIES = """\
+Frame::Frame(int w, int h) : wide(w), high(h) {}
+int Frame::width() const { return wide; }
+int Frame::cut(const int &by, int least) const { return high - by < least ? least : high - by; }
+int Frame::cut(const std::string& by) const { return high - std::stoi(by); }
+int Frame::twice(int x) { return 2 * x; }
+void Frame::print() const { std::cout << wide << high; }
+"""
+OF_TEMPLATE = """\
+template <typename T> T Vector<T>::dot(const Vector& other) const { return x * other.x + y * other.y; }
+template <typename T> Vector<T>& Vector<T>::operator += (T by) { x += by; return *this; }
+template <typename T> T Vector<T>::of_host() const { std::cout << x; return y; }
+__global__ void k(const Frame* f, int* y) {
+  Vector<int> v{3, 4};
+  v += 1;
+  y[0] = f->width() + Frame::twice(100);
+  y[1] = f->cut(3);
+  y[2] = v.dot(v);
+}
+"""
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_methods_whose_class_alone_has_their_attribute(apart: bool, tmp_path: Path) -> None:
+    (tmp_path / "frame.h").write_text(f"#pragma once\n{METHODS}")
+    include = '#include "frame.h"\n'
+    path = tmp_path / "frame.cu"
+    path.write_text(include + ("" if apart else BODIES) + OF_TEMPLATE)
+    (tmp_path / "bodies.cu").write_text(include + BODIES if apart else "")
+    y = np.zeros(3, np.int32)
+    kernel = softlab.Kernel.from_file(path)
+    kernel.run(1, 1, (np.array([5, 2], np.int32), y), record=False)
+    assert y.tolist() == [205, 1, 32]
+    assert ["bodies.cu" in said for said in kernel.program.remarks] == [True] * (len(kernel.program.remarks))
+    assert bool(kernel.program.remarks) == apart

@@ -11,7 +11,7 @@ from softlab.cuda.file_items import SHARED_SPACES, File, declarations, head_in, 
 from softlab.cuda.macros import macros_of
 from softlab.cuda.readable import readable
 from softlab.cuda.source_files import Places, decode
-from softlab.cuda.syntax import declared_in, is_prototype, names_of, parser
+from softlab.cuda.syntax import declared_in, is_prototype, method_of, names_of, parser
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,7 +26,10 @@ def defined(path: Path, folders: Sequence[Path] = ()) -> set[str]:
     file = File(joined(decode(path.read_bytes())).encode(), path, Places(folders))
     file.macros = macros_of(file.text, path, file.places)
     spaces = file.standing_for(SHARED_SPACES)
-    found = (declaration_of(file, node, spaces) for node in declarations(parser().parse(readable(file)).root_node))
+    nodes = list(declarations(parser().parse(readable(file)).root_node))
+    found = [declaration_of(file, node, spaces) for node in nodes]
+    # A method has its attribute where its class declares it.
+    found += [(names_of(inner), True) for inner in map(declared_in, nodes) if method_of(inner)]
     return {word.decode() for names, is_defined in found if is_defined for word in names}
 
 

@@ -103,6 +103,8 @@ class File:
     plain: bytes = b""
     #: Per class, the methods without an attribute, each with the names of its class and its own.
     host_members: list[list[tuple[Node, tuple[bytes, bytes]]]] = field(default_factory=list)
+    #: The methods that classes declare with an attribute: the class, the name and the types of the parameters.
+    device_methods: set[tuple[object, ...]] = field(default_factory=set)
     #: Where a class lost its last virtual function, whose pointer its objects still have.
     virtual_at: list[int] = field(default_factory=list)
     #: Where the head of a class stands that becomes a namespace, and its name.

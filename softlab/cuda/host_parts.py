@@ -20,6 +20,7 @@ from softlab.cuda.syntax import (
     is_method,
     is_prototype,
     is_type,
+    method_of,
     names_of,
     text_of,
     walk,
@@ -72,14 +73,16 @@ def keep_declared(files: Collection[File]) -> None:
     names = {name for file in files for item in file.unmarked for name in item.names}
     likely = (item for file in files for item in file.items if item.node is not None and item.names & names)
     marked = {_signature(item) for item in likely if _is_function(item)} - {()}
+    methods = {method for file in files for method in file.device_methods}
     for file in files:
         for item in file.unmarked:
-            if _signature(item) not in marked:
+            inner = declared_in(item.node) if item.node is not None else None
+            if _signature(item) not in marked and (inner is None or _defined_method(inner) not in methods):
                 file.host_names |= item.names
                 file.blank.append(item.span)
                 continue
             file.items.append(item)
-            if item.node is not None and is_prototype(inner := declared_in(item.node)):
+            if inner is not None and is_prototype(inner):
                 file.declared_at.append(inner.start_byte)
 
 
@@ -94,6 +97,11 @@ def _signature(item: Item) -> tuple[object, ...]:
     name = text_of(called.child_by_field_name("declarator")) if called is not None else ""
     if called is None or not re.fullmatch(r"\w+", name):
         return ()
+    return item.space, name, *_types_of(called)
+
+
+def _types_of(called: Node) -> list[str]:
+    """The types of a function's parameters, without their names and without blanks."""
     types = []
     for parameter in in_list(called.child_by_field_name("parameters")):
         default = parameter.child_by_field_name("default_value")
@@ -101,7 +109,14 @@ def _signature(item: Item) -> tuple[object, ...]:
         own = [text_of(one) for one in walk(parameter, ("identifier",))]
         words = re.sub(rf"\b{own[0]}\b", "", text) if own else text
         types.append(re.sub(r"\s+|=\s*$", "", words))
-    return item.space, name, *types
+    return types
+
+
+def _defined_method(inner: Node) -> tuple[object, ...]:
+    """The class, the name and the types of the parameters of a method that is defined outside of its class; () for what
+    is none."""
+    called, owner_and_name = function_of(inner), method_of(inner)
+    return (*owner_and_name, *_types_of(called)) if called is not None and owner_and_name else ()
 
 
 def classify(file: File, node: Node, spaces: re.Pattern[str]) -> None:
@@ -243,8 +258,11 @@ def _host_members(file: File, node: Node, spaces: re.Pattern[str]) -> Iterator[t
         declared = inner.type in ("field_declaration", "declaration") and is_method(inner)
         if whole or declared:
             head = head_in(file, member, inner)
+            names = _names_of_method(kind, inner)
+            if declared and spaces.search(head) and (called := function_of(inner)) is not None:
+                file.device_methods.add((*names, *_types_of(called)))
             if not spaces.search(head) and not _CONSTANT_FUNCTION.search(head.encode()):
-                yield member, _names_of_method(kind, inner)
+                yield member, names
             elif whole and not spaces.search(head):
                 file.constexpr_at += _constexpr_in(file, member, inner)
 

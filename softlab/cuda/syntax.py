@@ -15,6 +15,8 @@ CLASSES = ("struct_specifier", "class_specifier", "union_specifier")
 #: Declarations of a name for a type.
 TYPES = (*CLASSES, "enum_specifier", "type_definition", "alias_declaration", "namespace_alias_definition",
          "concept_definition")  # fmt: skip
+#: The last two parts of a method's name.
+_METHOD_NAME = re.compile(r"(\w+)\s*(?:<[^<>]*>)?\s*::\s*(~?\w+|operator\b.+)\Z", re.DOTALL)
 
 
 @lru_cache(maxsize=1)
@@ -62,6 +64,15 @@ def function_of(node: Node) -> Node | None:
 def is_prototype(node: Node) -> bool:
     """Whether a declaration is a function's, without a body."""
     return node.type == "declaration" and function_of(node) is not None
+
+
+def method_of(node: Node) -> tuple[bytes, bytes] | tuple[()]:
+    """The class and the name of a method that is defined outside of its class, without template arguments; () for what
+    is none."""
+    called = function_of(node) if node.type == "function_definition" else None
+    name = called.child_by_field_name("declarator") if called is not None else None
+    found = _METHOD_NAME.search(text_of(name)) if name is not None and name.type == "qualified_identifier" else None
+    return (found[1].encode(), re.sub(r"\s+", "", found[2]).encode()) if found else ()
 
 
 def is_type(node: Node) -> bool:
