@@ -369,3 +369,32 @@ def test_names_and_lists_that_macros_and_other_files_make(tmp_path: Path) -> Non
     y = np.zeros(9)
     softlab.Kernel.from_file(tmp_path / "k.cu").run(1, 1, (y,), record=False)
     assert y.tolist() == [3, 20, 7, 9, 10, 1, 2, 7, 0]
+
+
+ASSERTIONS = """\
+#include <vector>
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
+#define HOLDS(condition, text) typedef int PASTE(holds, __LINE__)[(condition) ? 1 : -1]
+#define TYPE(T) using Element = T
+#define NO_COPIES(name) name(const name&) = delete; void operator=(const name&) { std::vector<int> x; }
+template <int n>
+struct Tile {
+  enum { WARP = 32 };
+  HOLDS((n % WARP == 0), "n must be a multiple of WARP");
+  // a type by a macro
+  TYPE(float);
+  NO_COPIES(Tile);
+  __device__ Tile() {}
+  __device__ Element at(int x) { return Element(x) / n; }
+};
+__global__ void k(float* y) { Tile<64> t; y[0] = t.at(16); }
+"""
+
+
+def test_calls_of_macros_in_a_class_that_semicolons_end(tmp_path: Path) -> None:
+    path = tmp_path / "tile.cu"
+    path.write_text(ASSERTIONS)
+    y = np.zeros(1, np.float32)
+    softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
+    assert y[0] == 0.25

@@ -38,6 +38,8 @@ _COMMENT = re.compile(rb"\"(?:\\.|[^\"\\\n])*\"|(/\*.*?\*/|//[^\n]*)", re.DOTALL
 #: What a part of an expression has before it, and in how many bytes that is looked for.
 _BEFORE_OPERAND, _NEAR = b"=,(+-*/%&|^<?!~", 1000
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+#: What may stay in a class as it is: it names types or asserts something.
+_DECLARES_ONLY = re.compile(rb"\s*(?:(?:typedef|using|static_assert)\b[^;{}]*(?:;\s*|\Z))+\Z")
 #: What a text has that declares a type or a constant, which device code may name.
 _DECLARES = re.compile(rb"\b(?:struct|class|union|enum|typedef|using|constexpr|const)\b")
 
@@ -88,10 +90,11 @@ class _Calls:
             file.blank.append((match.start(), closes))
             return closes
         if match.start(1) > match.start() and (name not in self._bodies or self._without.in_part(match.start("name"))):
-            if name not in self._bodies or not re.match(rb"[ \t]*(?://[^\n]*)?\n", after):
+            if name not in self._bodies or not re.match(rb"[ \t]*;?[ \t]*(?://[^\n]*)?\n", after):
                 return 0
             # It makes members of a class.
-            if not self._spaces.search(body) and _is_placeless(self._stands_for(match.start(), end)):
+            made = b"" if self._spaces.search(body) else self._stands_for(match.start(), end)
+            if made and _is_placeless(made) and not _DECLARES_ONLY.match(made):
                 file.blank.append((match.start("name"), end))
             return end
         if end < 0 or _continues(after) or not (name in self._bodies or name.isupper()):
