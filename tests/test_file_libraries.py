@@ -524,3 +524,24 @@ def test_a_copy_of_cub_in_the_program(tmp_path: Path, name: str) -> None:
     run = softlab.Kernel.from_file(path).run(1, 64, (x,), record=False)
     assert x[0] == 64
     assert any("is a copy of CUB" in remark for remark in run.remarks)
+
+
+OWN_OPERATORS = """\
+namespace cub {
+struct Inequality {
+  template <typename T> __host__ __device__ bool operator()(const T& a, const T& b) const { return a != b; }
+};
+struct Max {
+  template <typename T> __host__ __device__ T operator()(const T& a, const T& b) const { return b > a ? b : a; }
+};
+}
+__global__ void k(int* y) { y[0] = cub::Max()(3, 4) + cub::Inequality()(1, 2); }
+"""
+
+
+def test_operators_of_cub_that_the_program_defines_itself(tmp_path: Path) -> None:
+    path = tmp_path / "operators.cu"
+    path.write_text(OWN_OPERATORS)
+    y = np.zeros(1, np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
+    assert y[0] == 5

@@ -47,6 +47,7 @@ _NEWER = re.compile(
 )
 _OF_STD = re.compile(r"\bstd::(\w+)")
 _OPERATORS = re.compile(r"\bcub::(?:Max|Min|Sum|Equality|Inequality|ArgMax|ArgMin)\b")
+_OWN_OPERATORS = re.compile(r"\bstruct\s+(?:Inequality|ArgMax)\b")
 _POWER = re.compile(r"\bpow\s*\(")
 _REFERENCES = re.compile(r"\b__constant__ (?:static )?(?:texture|surface)\s*<")
 _PIPELINE = re.compile(r"cuda_pipeline|cuda/pipeline|memcpy_async|cuda/barrier")
@@ -223,7 +224,9 @@ class Settings:
             gcc=names_macros(asked),
             hidden=names_nvrtc(asked),
             cpp20=any(_CPP20.search(text) for text in texts),
-            operators=any(_OPERATORS.search(text) for text in texts),
+            # A program's own copy of CUB has them.
+            operators=any(_OPERATORS.search(text) for text in texts)
+            and not any(_OWN_OPERATORS.search(text) for text in texts),
             pipeline=nvcc and any(_PIPELINE.search(text) for text in texts),
             barriers=nvcc and any(_BARRIERS.search(text) for text in texts),
             powers=any(_POWER.search(text) for text in texts),
