@@ -137,7 +137,7 @@ def _of_values(seen: _Seen) -> str:
         often = "" if always else " in some calls"
         return f"Where {right!r} is right, it returns {got}{often}." if len(changes) == 1 else ""
     for which, name in _parts(pairs[0][1]):
-        if not all(_has(which, got) for got, _, _ in pairs):
+        if not all(_has(which, got) and _has(which, right) for got, right, _ in pairs):
             continue
         values = [(which(got), which(right), call) for got, right, call in pairs]
         values = [one for one in values if first_difference("", one[0], one[1], seen.relative)]

@@ -17,6 +17,14 @@ def of_two(wrong, right=lambda a, b: a * b * b + 1):
     return difference(("a", "b"), [Call(pair, right(*pair)) for pair in PAIRS], [wrong(*pair) for pair in PAIRS])
 
 
+@pytest.mark.parametrize("lengths", [(2, 3), (3, 2)])
+def test_right_results_of_different_lengths_have_only_their_common_parts(lengths):
+    right = [(1, 2, 3)[: lengths[0]], (4, 6, 7)[: lengths[1]], (8, 11, 13)[: lengths[0]]]
+    returned = [(one[0] + 5, *one[1:], 90)[:3] for one in right]
+    found = difference(("n",), [Call((n,), one) for n, one in enumerate(right)], returned)
+    assert found.startswith("[0] of what it returns is 5 too large.")
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

@@ -169,7 +169,7 @@ def test_a_box_that_begins_between_16_bytes_is_a_fault(made):
     args = softlab.TensorMap(x, (2, 16)), np.array([3, 0], np.int32), raw, raw.nbytes
     with pytest.raises(KernelFault, match="element 3 along the last axis, 12 bytes") as caught:
         made(2).run(1, 32, args, smem=raw.nbytes)
-    assert caught.value.kind == "misaligned"
+    assert (caught.value.kind, caught.value.address) == ("misaligned", 12)
 
 
 @pytest.mark.parametrize("operation", ["", "add"])

@@ -432,3 +432,13 @@ def test_a_guess_beyond_the_words_is_none(arena: Arena, count: int) -> None:
         s[place + nodes.KEY] = 7
         assert nodes.found_word(s, 7, 0, place) == nodes.NONE
     assert nodes.found_word(s, 7, 1, behind) == behind
+
+
+def test_what_a_warp_publishes_counts_whatever_the_number_of_the_call(arena: Arena) -> None:
+    """Numbers of calls, from 1 on, may be those of anything else that the arena has."""
+    s = arena.s
+    for turn, number in enumerate(filter(None, (*s[: nodes.SNAPSHOT + 1], 1, 7))):
+        s[nodes.CALLS] = number - 1
+        assert nodes.publications(arena.near, s, [5 + turn], [90], [0], 1, 0, 30 + turn, 0) == 1
+        at = nodes.found_word(s, 5 + turn, 0, nodes.NONE)
+        assert nodes.newest_of(s, s[at + nodes.TELLS]) == 30 + turn
