@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -545,3 +546,26 @@ def test_operators_of_cub_that_the_program_defines_itself(tmp_path: Path) -> Non
     y = np.zeros(1, np.int32)
     softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
     assert y[0] == 5
+
+
+OF_CMATH = """\
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+__global__ void k(float* y) {
+  y[0] = std::erf(0.5f) + std::erfc(0.25);
+  y[1] = std::fdim(3.0f, 1.0f) + std::gcd(12, 18);
+  y[2] = std::nanf("");
+  y[3] = std::isnan(std::nan("1"));
+}
+"""
+
+
+def test_functions_of_cmath_beside_the_rest_of_std(tmp_path: Path) -> None:
+    path = tmp_path / "math.cu"
+    path.write_text(OF_CMATH)
+    y = np.zeros(4, np.float32)
+    softlab.Kernel.from_file(path).run(1, 1, (y,), record=False)
+    assert y[0] == pytest.approx(math.erf(0.5) + math.erfc(0.25), rel=2**-21)
+    assert y[[1, 3]].tolist() == [8, 1]
+    assert np.isnan(y[2])

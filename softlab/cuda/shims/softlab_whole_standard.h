@@ -90,6 +90,17 @@ namespace std {
 
 using namespace ::cuda::std;
 using ::printf;
+// What libcu++ lacks of <cmath>.
+using ::erf;
+using ::erfc;
+using ::erfcf;
+using ::erff;
+using ::fdim;
+using ::fdimf;
+#ifndef __clang__
+using ::nan;
+using ::nanf;
+#endif
 typedef decltype(nullptr) nullptr_t;
 
 // Classes of the host. Device code can declare them as members and pass them on; each has the size that it has in
