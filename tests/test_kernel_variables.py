@@ -194,3 +194,22 @@ def test_one_value_for_both_executors(kernel: softlab.Kernel) -> None:
     x = cupy.zeros(1, np.int32)
     kernel.sibling("read").run(1, 1, (x,))
     assert x.get()[0] == 10
+
+
+def test_a_constant_variable_that_nothing_wrote_is_said() -> None:
+    source = """
+    __constant__ float table[4], given[2] = {1, 2};
+    __device__ int count;
+    namespace of { __constant__ int scale; }
+    extern "C" __global__ void k(float* y) { y[0] = table[count] + given[1] + of::scale; }
+    extern "C" __global__ void other(float* y) { y[0] = given[1]; }
+    """
+    kernel, y = softlab.Kernel(source, "k"), np.zeros(1, np.float32)
+    said = [one for one in kernel.run(1, 1, (y,)).remarks if "holds zeros" in one]
+    assert [one.split()[3] for one in said] == ["table", "of::scale"]
+    kernel.constants["table"], kernel.constants["of::scale"] = np.ones(4, np.float32), 0
+    assert not any("holds zeros" in one for one in kernel.run(1, 1, (y,)).remarks)
+    assert y[0] == 3
+    kernel.reset()
+    assert sum("holds zeros" in one for one in kernel.run(1, 1, (y,)).remarks) == 2
+    assert softlab.Kernel(source, "other").run(1, 1, (y,)).remarks == ()

@@ -291,7 +291,9 @@ class Kernel:
         with ProgressBar(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
         result = emulated.result(emulation, lane_instructions)
-        return replace(result, launched=Launched.of(self.program, self.variables, args))
+        unset = self.variables.never_written(emulated.program.image.variables)
+        launched = Launched.of(self.program, self.variables, args)
+        return replace(result, remarks=(*result.remarks, *unset), launched=launched)
 
     def estimate(
         self,

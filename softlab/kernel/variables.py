@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -96,6 +96,17 @@ class VariableStore:
         kept = [p for p in self.pointers.get(symbol, ()) if not offset <= p[0] < offset + len(raw)]
         self.pointers[symbol] = kept + [(offset + at, array) for at, array in pointers]
         self._touched(symbol)
+
+    def never_written(self, variables: Iterable[Variable]) -> list[str]:
+        """What to say of those of the variables that are constant, have no initialiser and were never written."""
+        unset = (v for v in variables if v.space == "const" and not any(v.data) and not v.relocations)
+        names = (qualified_name(v.name) for v in unset if v.name not in self._written and not v.name.startswith(_MADE))
+        return [
+            f"the constant variable {name} holds zeros: nothing has written it. Where the host of the program does so, "
+            f"write kernel.constants[{name!r}] before the launch"
+            for name in names
+            if not name.startswith(_LIBRARIES)
+        ]
 
     def send(self, residence: Residence, symbols: Sequence[str]) -> None:
         """Bring what is newer elsewhere to a residence, before a launch there."""
