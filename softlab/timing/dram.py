@@ -22,8 +22,8 @@ _SPREAD = tuple(NormalDist().inv_cdf((k + 0.5) / 32) for k in range(32))
 _HASH = 0x9E3779B1
 #: Sectors of 256 bytes from which on all of them count as wanted together.
 _DENSE = 7.5
-#: Pairs of 256 bytes that are wanted at the same time, below which each counts as one alone.
-_ALONE = 1.5
+#: Sectors of a row of DRAM, 1 KiB (JEDEC, JESD238: the page of HBM3), and of a page of memory, 2 MiB: as powers of two.
+_ROW, _PAGE = 5, 16
 
 
 class Dram:
@@ -38,12 +38,13 @@ class Dram:
         self.read = self.written = 0.0
         self._load = Load(_WINDOW)
         self._recent: OrderedDict[int, int] = OrderedDict()
+        #: When the address of each page is known that was loaded from.
+        self._pages: dict[int, float] = {}
 
-    def fetch(self, start: float, sector: int, share: float, dense: float, pieces: float) -> float:
+    def fetch(self, start: float, sector: int, share: float, dense: float) -> float:
         """When a pair of sectors is there that ``share`` blocks bring for each other.
 
-        dense: sectors of 256 bytes that are wanted by other blocks, too, 1 to 8. pieces: of its 4 pairs, how many are
-        wanted at the same time.
+        dense: sectors of 256 bytes that are wanted by other blocks, too, 1 to 8.
         """
         piece = sector >> _PIECE
         seen = self._recent.pop(piece, 0) + 1
@@ -55,20 +56,28 @@ class Dram:
         cost = (costs[-1] / 4 if dense >= _DENSE else costs[before + 1] - costs[before]) / share
         self.read += cost
         self.moved += 64 / share
-        scattered = dense < _DENSE or pieces < _ALONE
         busy = self._load.count(start, cost / self.rate)
-        # An access that meets an idle DRAM waits until a row is open. Neighbours open it for each other when it is
-        # busy.
-        alone = 1.0 if scattered else 1.0 - busy
-        latency = self.p.dram_latency + _SPREAD[(sector >> 1) * _HASH >> 16 & 31] * self.p.dram_spread[scattered]
-        return self._queued(start, cost) + latency + alone * self.p.dram_random + self._later(busy)
+        waits = max(0.0, self.free - start)
+        latency = self.p.dram_latency + self._apart(sector) + self._translated(start, sector) - start
+        return self._queued(start, cost) + latency + self._later(busy, waits)
+
+    def _apart(self, sector: int) -> float:
+        """Cycles by which a pair of sectors comes later than others: with its row of DRAM, and by itself."""
+        pair, row = self.p.dram_spread
+        return row * _SPREAD[(sector >> _ROW) * _HASH >> 16 & 31] + pair * _SPREAD[(sector >> 1) * _HASH >> 16 & 31]
+
+    def _translated(self, start: float, sector: int) -> float:
+        """When the address is known: the first load of a page looks it up, and others come in the meantime."""
+        there = self._pages.setdefault(sector >> _PAGE, start + self.p.dram_new_page)
+        return there if there > start else start
 
     def fetch_whole(self, start: float, nbytes: float) -> float:
         """When bytes are there whose neighbours are wanted, too, and that nobody else brings."""
         self.read += nbytes
         self.moved += nbytes
         busy = self._load.count(start, nbytes / self.rate)
-        return self._queued(start, nbytes) + self.p.dram_latency + self._later(busy)
+        waits = max(0.0, self.free - start)
+        return self._queued(start, nbytes) + self.p.dram_latency + self._later(busy, waits)
 
     def write(self, start: float, nbytes: float, sectors_of_8: float, whole: bool) -> float:
         """When the DRAM has taken the bytes of stored sectors. ``sectors_of_8``: of 8 neighbours, how many are."""
@@ -89,10 +98,11 @@ class Dram:
         self.busy += cost
         return self.free
 
-    def _later(self, busy: float) -> float:
-        """Cycles that a load takes longer, since the DRAM is busy: more where it is written, too."""
+    def _later(self, busy: float, waits: float) -> float:
+        """Cycles that a load takes longer, since the DRAM is busy: more where it is written, too. What Little's law
+        says of the bandwidth has the cycles in it that the load ``waits`` for its turn."""
         share = min(1.0, self.written / self.read) if self.written else 0.0
-        return later(self.p.loaded, self.p.loaded_copy, busy, share)
+        return max(0.0, later(self.p.loaded, self.p.loaded_copy, busy, share) - waits)
 
 
 def _between(costs: tuple[float, ...], sectors: float) -> float:

@@ -42,9 +42,9 @@ GREEDY, LAST, QUEUED, POOLED, ENTRY = 20, 24, 28, 32, 36
 FIRST_TABLE = 44
 (
     ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
-    FIGURES, READY, TURNS, FIRSTS, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES, WAITS, NOTES,
-) = range(FIRST_TABLE, FIRST_TABLE + 22)  # fmt: skip
-INTS = FIRST_TABLE + 22
+    FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES, WAITS, NOTES,
+) = range(FIRST_TABLE, FIRST_TABLE + 23)  # fmt: skip
+INTS = FIRST_TABLE + 23
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -77,7 +77,7 @@ LOT_CYCLE, LOT_WARP, LOTS = 40503.0, 30011.0, 32.0
 
 _FMA, _HEAVY, _ALU, _MIO_PIPE, _LG_PIPE = (int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.MIO, Pipe.LG))
 _LAST_WITH_BANKS = int(LAST_WITH_BANKS)
-_CONSTANT, _BRANCH_PIPE = int(Pipe.CONSTANT), int(Pipe.BRANCH)
+_CONSTANT, _BRANCH_PIPE, _XU = int(Pipe.CONSTANT), int(Pipe.BRANCH), int(Pipe.XU)
 _FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER, _ARRIVE = (
     int(a)
     for a in (
@@ -128,7 +128,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
     branch at which lanes part."""
     rows, figures, n, states = ints[ROWS], ints[FIGURES], ints[LENGTH], ints[STATES]
     positions, blocked, setters, asks = ints[POSITIONS], ints[BLOCKED], ints[SETTERS], ints[REQUESTS]
-    readies, release, constants = ints[READY], ints[RELEASE], ints[CONSTANTS]
+    readies, release, constants, held = ints[READY], ints[RELEASE], ints[CONSTANTS], ints[REFUSED]
     phase, s, g, w, index, issued = (
         ints[PHASE],
         ints[SCHEDULER],
@@ -187,15 +187,15 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         later = floats[readies + g]
                 while k < count:
                     one = g if k < 0 else ints[pool + k]
-                    index = code[ints[positions + one]]
-                    pipe, at, reason = ints[rows + ROW * index + 1], 0.0, MATH
+                    coming = code[ints[positions + one]]
+                    pipe, at, reason = ints[rows + ROW * coming + 1], 0.0, MATH
                     if pipe == 0:
                         at = 0.0
                     elif pipe <= _LAST_WITH_BANKS:
                         at = floats[free + pipe]
                         if pipe == _FMA:
                             at = min(at, floats[free + _HEAVY])
-                        bank = figures + FIGURE * index + (4 if one == ints[LAST + s] else 2)
+                        bank = figures + FIGURE * coming + (4 if one == ints[LAST + s] else 2)
                         reading = max(floats[bank], floats[bank + 1])
                         if one == ints[LAST + s]:
                             reading = max(reading, READ_WINDOW)
@@ -212,18 +212,27 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         at = max(floats[free + _MIO_PIPE], floats[first + ints[ENTRY + entry]])
                     else:
                         at = floats[free + pipe]
-                    if at <= t:
+                        if pipe == _XU:  # special functions wait in the queue of the load and store unit
+                            reason = MIO
+                    if at > t:
+                        ints[blocked + one] = reason
+                        floats[held + one] += 1.0
+                        later = min(later, at)
+                    elif chosen < 0:
                         chosen = one
                         place = k
-                        break
-                    ints[blocked + one] = reason
-                    later = min(later, at)
                     k += 1
                 if chosen < 0:
                     later = min(later, floats[SOONEST + s])
-                    t = ceil(later) if later < INFINITE else INFINITE
                     if later < INFINITE:
+                        skipped = ceil(later) - t - 1.0
+                        t = ceil(later)
+                        for k in range(count):
+                            floats[held + ints[pool + k]] += skipped
+                        if g >= 0 and floats[readies + g] <= t - skipped - 1.0:
+                            floats[held + g] += skipped
                         continue
+                    t = INFINITE
             if chosen < 0:  # nothing more for this scheduler now
                 floats[NOW + s] = min(floats[NOW + s], t)
                 if floats[NOW + s] == INFINITE and g >= 0:
@@ -235,6 +244,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                 continue
             w = chosen
             ints[WARP] = w
+            index = code[ints[positions + w]]
             if w != g:
                 count = ints[POOLED + s] - 1
                 ints[POOLED + s] = count
@@ -255,13 +265,18 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + TURN_CYCLE * (t + LOTS * ceil(lot / LOTS) - lot)
             before = floats[readies + w]
             if t > before:
-                reason = NOT_SELECTED if ints[blocked + w] == 0 else ints[blocked + w]
-                floats[states + reason * n + index] += t - before
-                if journal:
-                    _note(ints, floats, reason, index, before, t)
+                # Cycles in which its pipe did not take it; in the others another warp was chosen.
+                refused = min(floats[held + w], t - before)
+                floats[states + NOT_SELECTED * n + index] += t - before - refused
+                floats[states + ints[blocked + w] * n + index] += refused
+                if journal and t - before > refused:
+                    _note(ints, floats, NOT_SELECTED, index, before, t - refused)
+                if journal and refused > 0:
+                    _note(ints, floats, ints[blocked + w], index, t - refused, t)
             if journal:
                 _note(ints, floats, SELECTED, index, t, t + 1)
             ints[blocked + w] = 0
+            floats[held + w] = 0.0
             if pipe <= _LAST_WITH_BANKS:
                 if pipe == _FMA:
                     half = _FMA if floats[free + _FMA] <= floats[free + _HEAVY] else _HEAVY

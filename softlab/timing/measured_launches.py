@@ -94,7 +94,8 @@ def of_lines(atlas: Atlas) -> dict[str, Any]:
         if all(streams):
             dram, l2 = (_IN_FLIGHT * 132 / rate for rate in streams)
             known["dram_spread"] = (max(0.0, dram - l2 - alone) / _LARGEST[8], float(np.median(at_random)))
-            known["dram_random"] = max(0.0, beyond[1] - alone)
+            # Lines at random of 4 GiB have each a page of their own; ``latency.DRAM`` has touched its pages before.
+            known["dram_new_page"] = max(0.0, beyond[1] - alone)
     rows = [(n, atlas.get(f"bandwidth.DRAM.read.sms.{n}", 0.0)) for n in (1, 2, 4, 8, 16, 33, 66)]
     if all(rate for _, rate in rows):
         known["dram_sm_bytes"] = tuple((float(n), rate / n) for n, rate in rows)

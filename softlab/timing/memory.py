@@ -18,6 +18,7 @@ from math import ceil, inf
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.dram import Dram
+from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
 from softlab.timing.order import NEVER
 from softlab.timing.parameters import Parameters, interpolated
@@ -53,22 +54,21 @@ class Memory:
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
         cold: bool = False, local_bytes: float = 0.0, alike: float | None = None, adding: float | None = None,
+        warps: int = 1,
     ):  # fmt: skip
         """``local_bytes``: of local memory that all threads of the GPU use at once. ``alike``: of how many SMs like
-        this one the work of all is, and ``adding`` their atomics; None: of all."""
+        this one the work of all is, and ``adding`` their atomics; None: of all. ``warps``: of this SM at one time."""
         self.p = parameters
         self.cold = cold
         state = 0 if cold else 1
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
         self.first_load = interpolated(parameters.first_load[state], active_sms)
         self.known_at = -1.0
-        #: The warp's scheduler and how many accesses it had before; when the first sector of each array came from DRAM.
-        self.scheduler = self.number = 0
+        #: The warp, its scheduler and how many accesses it had before; when the first sector of each array came from
+        #: DRAM; and what other SMs have asked for with the same accesses.
+        self.owner = self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
-        #: Cycles from a store to the end of the launch: of the first one, and of each.
-        self.first_drain, self.drain = (
-            interpolated(one, active_sms) for one in (parameters.drain[state], parameters.drain[1])
-        )
+        self.joins = Joins(warps)
         self.spread = [interpolated(parameters.l2_spread, n) for n in range(33)]
         self.sharing = sharing
         #: The array of the last sector that came from DRAM, and the SMs that load such a sector at the same time.
@@ -84,7 +84,7 @@ class Memory:
         self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
         self._set_queues(parameters)
         self._set_caches(parameters, active_sms, shared_bytes)
-        self._set_stored(parameters)
+        self._set_stored(parameters, state)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.units = AtomicUnits(parameters)
@@ -129,8 +129,10 @@ class Memory:
         self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / active_sms / _SECTOR)
         self.common: dict[int, float] = {}
 
-    def _set_stored(self, p: Parameters) -> None:
-        """What warps have stored and swapped: nothing."""
+    def _set_stored(self, p: Parameters, state: int) -> None:
+        """What warps have stored and swapped: nothing. state: 0 where L2 is cold, 1 where it is warm."""
+        #: Cycles from a store to the end of the launch: of the first one, and of each.
+        self.first_drain, self.drain = (interpolated(one, self.active) for one in (p.drain[state], p.drain[1]))
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(p.store_lines)
@@ -341,7 +343,6 @@ class Memory:
             self.place = self.sharing.place(sector)
             self.fetching = self.place.fetching(self.active)
         place = self.place
-        share, order = self.fetching, place.order
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if place.share < 2 else self.common
         seen = place.seen(self.done) if self.done else 0.0
@@ -349,25 +350,45 @@ class Memory:
             held[sector] = start
             self.l2_hits += 1
             return start
-        if order is not NEVER:
-            begun = self.begun.get(place.first)
-            if begun is not None and _chance(sector ^ 1 << 12) < order.at(self.number, sector):
-                held[sector] = held[sector ^ 1] = start = max(start, begun)
-                self.l2_hits += 1
-                return start
-            share = max(1.0, share * order.new)
-        done = self.dram.fetch(start, sector, share, place.dense, place.pieces)
+        access: Access | None = None
+        others, brought = place.at_once - 1, self._ordered(sector)
+        if brought is None and others > 0:
+            access = self.joins.come(place.first, self.number, self.owner)
+            if access.before and _chance(sector ^ 3 << 13) < self.joins.asked(access, others):
+                brought = access.there
+        if brought is not None:
+            held[sector] = held[sector ^ 1] = start = max(start, brought)
+            self.l2_hits += 1
+            return start
+        share = self.fetching
+        if place.order is not NEVER:
+            share = max(1.0, share * place.order.new)
+        if access is not None:
+            share = max(1.0, share * self.joins.first(others))
+        done = self._fetched(start, sector, share)
+        held[sector] = held[sector ^ 1] = done
+        if access is not None and not access.there:
+            access.there = done
+        self.begun.setdefault(place.first, done)
+        return done
+
+    def _ordered(self, sector: int) -> float | None:
+        """When the sector came that other blocks have loaded before, by their order; None: they have not."""
+        begun, order = self.begun.get(self.place.first), self.place.order
+        if order is NEVER or begun is None or _chance(sector ^ 1 << 12) >= order.at(self.number, sector):
+            return None
+        return begun
+
+    def _fetched(self, start: float, sector: int, share: float) -> float:
+        """When DRAM has brought a pair of sectors for ``share`` SMs."""
+        done = self.dram.fetch(start, sector, share, self.place.dense)
         # L2 writes what comes from DRAM as it writes what SMs store, when it comes.
         fill = 2 * self.fill_cycles / share
         self._fill(start)
         self.coming.append((done, fill))
         self.comes += fill
         self.l2_write_busy += fill
-        done = max(done, max(start, self.l2_write_free) + self.comes)
-        held[sector] = held[sector ^ 1] = done
-        if place.first not in self.begun:
-            self.begun[place.first] = done
-        return done
+        return max(done, max(start, self.l2_write_free) + self.comes)
 
     def _fill(self, now: float) -> None:
         """L2 writes what has come from DRAM until now."""

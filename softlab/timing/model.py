@@ -216,8 +216,9 @@ def _memory(
         instructions_of_blocks(columns.streams),
         dict(zip(columns.blocks.tolist(), columns.lanes_adding(), strict=True)),
     )
-    alike = [_alike(launch, sample, work) for work in works]
-    return Memory(p, shared, sample.active, kept, carved, not warm, local, *alike)
+    alike, adding = (_alike(launch, sample, work) for work in works)
+    warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
+    return Memory(p, shared, sample.active, kept, carved, not warm, local, alike, adding, warps)
 
 
 def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:

@@ -93,7 +93,7 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
     """
     inner = [_within(one, first >> 1, last >> 1) for one in blocks]
     inner = [one for one in inner if len(one[0])]
-    if len(inner) < 2 or share < 2:
+    if len(inner) < 2 or share <= 1:
         return NEVER
     used = np.unique(np.concatenate([numbers for _, numbers in inner]))
     met, before, mine = (np.zeros(len(used)) for _ in range(3))
@@ -123,17 +123,6 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
     return Order(tuple(used.tolist()), tuple(seen.tolist()), covered, max(new, 1 / share))
 
 
-def pieces(blocks: Sequence[Loaded], first: int, last: int) -> float:
-    """Of the 4 pieces of 64 bytes in 256 bytes, how many a block loads with the same access, in the mean; 4 where the
-    blocks load nothing of the array.
-
-    Arguments: as of :func:`order`.
-    """
-    inner = [_within(one, first >> 1, last >> 1) for one in blocks]
-    groups = sum(len(np.unique(numbers << 40 | pairs >> 2)) for pairs, numbers in inner)
-    return sum(len(pairs) for pairs, _ in inner) / groups if groups else 4.0
-
-
 def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[int, int, int], ...]:
     """The first access with which the blocks at work cover what lies between its ends."""
     if at_once < grid:
@@ -143,10 +132,11 @@ def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[
         if not all(map(len, parts)):
             continue
         low, high = min(int(part[0]) for part in parts), max(int(part[-1]) for part in parts)
-        met, each = len(np.unique(np.concatenate(parts))), sum(map(len, parts)) / len(parts)
+        # The last block of a grid may have less than the others.
+        met, each = len(np.unique(np.concatenate(parts))), float(np.median([len(part) for part in parts]))
         places = high - low + 1
         # Blocks that load parts of their own cover more together than blocks that load at random.
-        apart = met >= _APART * len(parts) * each
+        apart = met >= _APART * sum(map(len, parts))
         reached = grid * each if apart else places * (1 - (1 - min(1.0, each / places)) ** grid)
         if reached >= _COVERED * places > met:
             return ((number, 2 * low, 2 * high + 1),)

@@ -69,10 +69,10 @@ class Parameters:
     dram_sm_bytes: Curve = ((1.0, 64.0),)
     # The share of a launch's memory that the same launch finds in L2 again, by its bytes
     again: Curve = ((40e6, 1.0), (50e6, 0.0))
-    # Standard deviation of a DRAM access in cycles, where neighbours are wanted too, and at random; and the mean of the
-    # latter beyond ``dram_latency``
+    # Standard deviations of a DRAM access in cycles: of pairs of sectors of a row, and of rows
     dram_spread: tuple[float, float] = (0.0, 0.0)
-    dram_random: float = 0.0
+    # Cycles until the address of a page of memory is known
+    dram_new_page: float = 0.0
     # Sectors whose time a line takes in L2 at least: loaded, and stored
     l2_line_least: float = 2.0
     l2_line_least_stored: float = 2.0
@@ -140,6 +140,9 @@ class Parameters:
     # 35.5 and 63.5 on all
     icache_cold: Curve = ((1.0, 44.2), (132.0, 28.0))
     constant_miss: float = 70.0
+    # Cycles by which the result of LDC comes later per further word that its lanes want: 28, 39, 61, 105, 193 and 369
+    # cycles took a chain of them on an H100 where each warp wanted 1, 2, 4, 8, 16 and 32 words, 4 to 64 bytes apart
+    constant_word: float = 11.0
     # By SMs at work: cycles by which constants come later where L2 is cold
     constant_cold: Curve = ((1.0, 0.0),)
     # Fences: cycles of one alone, and behind a store, by the number of SMs; cycles between two of an SM, likewise

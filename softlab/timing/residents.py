@@ -240,7 +240,7 @@ class Residents:
         requests, k, first, last = state.requests, state.asks[w], self.first_ask[w], self.first_ask[w + 1]
         position = state.positions[w] - self.first_position[w]
         found = False
-        memory.scheduler, memory.block = warp.scheduler, warp.block.number
+        memory.scheduler, memory.block, memory.owner = warp.scheduler, warp.block.number, w
         while k < last and requests[k][0] == position:
             _, space, kind, wavefronts, sectors, lanes, width, bypass, lines, looked_up = requests[k]
             memory.number = k - first
@@ -271,10 +271,11 @@ class Residents:
         """When the constants of a load with a register in its address are there, without the load's own latency."""
         state, k, last = self.state, self.state.asks[w], self.first_ask[w + 1]
         requests, position = state.requests, state.positions[w] - self.first_position[w]
-        there = t if line < 0 else self.constant_line(line, t)
+        there, words = t if line < 0 else self.constant_line(line, t), 1
         while k < last and requests[k][0] == position:
             if line < 0:
                 there = max(there, *(self.constant(1 << 40 | sector >> 1, t) for sector in requests[k][4]), t)
+            words = max(words, requests[k][3])
             k += 1
         state.asks[w] = k
-        return there
+        return there + (words - 1) * self.p.constant_word

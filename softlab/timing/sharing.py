@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from softlab.timing.columns import distinct
-from softlab.timing.order import NEVER, Loaded, Order, order, pieces
+from softlab.timing.order import NEVER, Loaded, Order, order
 
 _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
@@ -39,8 +39,7 @@ class Region:
     """One array, by sectors: ``first`` to ``last``; ``share``: blocks per sector; ``spread``: of these, how many come
     from all over the grid, each with neighbours beside it; ``unique``: sectors that the whole grid touches; ``dense``:
     sectors of 256 bytes that come together; ``order``: what blocks load before others; ``at_once``: how many of
-    ``spread`` are at work together when the first one of them is; ``pieces``: of the 4 pieces of 64 bytes in 256 bytes,
-    how many come with the same access of a block."""
+    ``spread`` are at work together when the first one of them is."""
 
     first: int
     last: int
@@ -50,7 +49,6 @@ class Region:
     dense: float = 8.0
     order: Order = NEVER
     at_once: float = 1.0
-    pieces: float = 4.0
 
     @cached_property
     def nbytes(self) -> int:
@@ -155,7 +153,7 @@ def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
 def _in_order(one: Region, loaded: Sequence[Loaded], blocks: int, per_wave: int) -> Region:
     """The region with what is known of the order in which blocks load it."""
     found = order(loaded, one.first, one.last, blocks, per_wave, one.share)
-    return replace(one, order=found, pieces=pieces(loaded, one.first, one.last))
+    return replace(one, order=found)
 
 
 def _written(

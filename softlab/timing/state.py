@@ -44,7 +44,7 @@ class State:
             3 * len(self.requests),
         )  # fmt: skip
         real = (
-            loop.FIGURE * n, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
+            loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
             8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES,
         )  # fmt: skip
         starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))

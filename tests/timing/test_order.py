@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.order import NEVER, Loaded, Order, loaded, order, pieces
+from softlab.timing.order import NEVER, Loaded, Order, loaded, order
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from tests.timing.hand_made import load, row, run
@@ -37,13 +37,6 @@ def test_of_a_table_that_is_loaded_at_random_most_is_soon_there():
     assert mixed.new < 0.1
     two = found([block(rng.permutation(PAIRS)) for _ in range(4)], share=2.0)
     assert two.at(3 * PAIRS // 2, 0) < 0.9  # only one other block wants the sector
-
-
-def test_pieces_of_256_bytes_come_together_or_one_by_one():
-    pairs = np.arange(PAIRS)
-    assert pieces([(pairs, pairs // 8)], 0, 2 * PAIRS - 1) == 4
-    assert pieces([(pairs, pairs % 4)], 0, 2 * PAIRS - 1) == 1
-    assert pieces([(pairs, pairs // 8)], 8 * PAIRS, 9 * PAIRS) == 4  # nothing of the array is loaded
 
 
 def test_few_common_sectors_are_judged_together():

@@ -52,7 +52,10 @@ def test_a_pipe_takes_one_instruction_per_interval(pipe, interval):
     action = Action.VARIABLE if pipe == Pipe.XU else Action.FIXED
     result, _ = run([row(pipe, action=action, interval=interval, latency=18)], repeat=50, warps=16)
     assert result.cycles == pytest.approx(4 * 50 * interval, rel=0.02)
-    assert state(result, "math_pipe_throttle") > state(result, "selected")
+    refused = "mio_throttle" if pipe == Pipe.XU else "math_pipe_throttle"
+    assert state(result, refused) + state(result, "not_selected") > state(result, "selected")
+    # Between two of the pipe's instructions others are refused, and in one cycle another warp is chosen, if any is.
+    assert state(result, refused) >= (interval - 1) * state(result, "not_selected")
 
 
 def test_three_registers_of_one_bank_take_three_cycles_and_reuse_saves_them():
@@ -454,15 +457,30 @@ def test_sectors_of_dram_without_their_neighbours_take_longer():
     assert time(8, dense=8.0) == pytest.approx(40 * 64)
 
 
-def test_an_access_waits_for_a_row_of_an_idle_dram_and_not_of_a_busy_one():
-    dram = Dram(replace(BARE, dram_random=100.0), 132)
+def test_the_first_load_of_a_page_waits_until_its_address_is_known():
+    dram = Dram(replace(BARE, dram_new_page=100.0), 132)
     each = 64 / dram.rate
-    assert dram.fetch(0.0, 0, 1.0, 8.0, 4.0) == pytest.approx(each + 760)
-    for turn in range(1, 2000):
-        steady = dram.fetch(each * turn, 2 * turn, 1.0, 8.0, 4.0) - each * (turn + 1)
-    assert steady == pytest.approx(660, abs=5)
-    alone = dram.fetch(each * 2000, 4000, 1.0, 8.0, 1.0) - each * 2001
-    assert alone == pytest.approx(760, abs=5)
+    assert dram.fetch(0.0, 0, 1.0, 8.0) == pytest.approx(each + 760)
+    assert dram.fetch(50.0, 64, 1.0, 8.0) == pytest.approx(each + 760)  # it waits with the first one
+    assert dram.fetch(500.0, 128, 1.0, 8.0) == pytest.approx(500 + each + 660)
+    assert dram.fetch(900.0, 1 << 16, 1.0, 8.0) == pytest.approx(900 + each + 760)
+
+
+def test_pairs_of_a_row_of_dram_come_together():
+    dram = Dram(replace(BARE, dram_spread=(0.0, 100.0)), 132)
+    first, *others = (dram.fetch(5000.0 * k, 2 * k, 1.0, 8.0) - 5000.0 * k for k in range(17))
+    assert others[:15] == pytest.approx([first] * 15)
+    assert others[15] != pytest.approx(first)
+
+
+def test_what_a_busy_dram_takes_longer_has_the_wait_for_its_turn_in_it():
+    figures = replace(BARE, loaded=((0.0, 0.0), (1.0, 300.0)), dram_spread=(0.0, 0.0))
+    dram = Dram(figures, 132)
+    each = 64 / dram.rate
+    alone = [dram.fetch(each * k, 2 * k, 1.0, 8.0) - each * (k + 1) for k in range(2000)]
+    assert alone[-1] == pytest.approx(960, abs=10)
+    queued = [dram.fetch(each * 2000, 2 * k, 1.0, 8.0) - each * 2000 for k in range(100)]
+    assert queued[50] == pytest.approx(max(960, 660 + 51 * each), abs=10)
 
 
 def test_reads_among_the_writes_make_the_dram_slower():

@@ -34,7 +34,7 @@ def _estimate(name: str, rounds: int, threads: int, mode: int = 0, pitch: int = 
     out, given, memory = np.zeros(1 << 17, np.uint32), np.zeros(1 << 18, np.uint8), np.zeros(16, np.uint8)
     arguments = (out, given, memory, *map(np.uint32, (rounds, mode, pitch, 0)))
     kernel = softlab.Kernel(SOURCES[name].text, "k")
-    return kernel.estimate(1, threads, arguments, smem=4 * SHARED_WORDS, device="H100", what_if=what_if)
+    return kernel.estimate(1, threads, arguments, smem=4 * SHARED_WORDS, device="H100", cache="warm", what_if=what_if)
 
 
 def _interval(name: str, threads: int, pitch: int = 16, count: int = 1) -> float:
