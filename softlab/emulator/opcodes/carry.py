@@ -2,7 +2,10 @@
 
 Source: PTX ISA, "Extended-Precision Integer Arithmetic Instructions". ``Semantics.carry_in`` says that the last source,
 of type pred, is CC.CF; ``Semantics.carry_out`` that the last result is. Neither is among the instruction's operands.
-A borrow is held as 1 (``subc`` takes ``a - (b + CC.CF)``).
+
+CC.CF is the carry of the adder, on an H100 and for the compiler: ``sub`` adds the complement, so that its carry is 1
+where there is no borrow. The compiler's division of 128-bit numbers reads that with an ``addc`` behind a ``sub.cc``. The
+PTX ISA calls the carry of a subtraction a borrow; ``subc`` behind ``sub.cc`` gives the same either way.
 """
 
 from __future__ import annotations
@@ -40,11 +43,11 @@ def _add_carry(a, b, carry):
 
 
 def _subtract(a, b):
-    return np.subtract(a, b), a < b
+    return np.subtract(a, b), a >= b
 
 
-def _subtract_borrow(a, b, borrow):
-    return np.subtract(np.subtract(a, b), borrow), (a < b) | ((a == b) & borrow)
+def _subtract_borrow(a, b, carry):
+    return np.subtract(np.subtract(a, b), ~carry), (a > b) | ((a == b) & carry)
 
 
 # With carry in: total == a means b + carry is 0 or 2**bits; it is the latter exactly where the carry is 1.

@@ -52,6 +52,9 @@ def agrees(text: str, got: np.ndarray, hardware: np.ndarray, name: str) -> np.nd
 
 def hold(text: str, sources: list[np.ndarray], hardware: tuple[np.ndarray, ...]) -> None:
     semantics = lower(text)
+    if text.split(".")[0] in ("sub", "subc"):  # the probe gives and takes a borrow
+        sources = [*sources[:-1], ~sources[-1]] if semantics.carry_in else sources
+        hardware = (*hardware[:-1], ~hardware[-1]) if semantics.carry_out else hardware
     for got, want, name in zip(emulated(semantics, sources), hardware, semantics.results, strict=True):
         right = agrees(text, got, want, name)
         if text.startswith("fns"):

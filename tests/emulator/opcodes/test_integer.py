@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pytest
 
 from softlab.emulator.ptx.syntax import DTYPES
 from softlab.errors import UnsupportedInstruction
+from softlab.kernel import Kernel
 from tests.emulator.opcodes.cases import as_type, evaluate, lower, sampled
 
 
@@ -145,7 +147,7 @@ def test_dot_products(a_type: str, b_type: str) -> None:
 
 @pytest.mark.parametrize("width", [32, 64])
 def test_carry(width: int) -> None:
-    """A carry is what does not fit in the result; a borrow is 1 where the difference is negative."""
+    """A carry is what does not fit in the result. A subtraction adds the complement: without a borrow it is 1."""
     name = f"u{width}"
     full = 1 << width
 
@@ -163,13 +165,34 @@ def test_carry(width: int) -> None:
     check_carry(f"add.cc.{name} d, a, b", lambda a, b: a + b)
     check_carry(f"addc.{name} d, a, b", lambda a, b, carry: a + b + carry)
     check_carry(f"addc.cc.{name} d, a, b", lambda a, b, carry: a + b + carry)
-    check_carry(f"sub.cc.{name} d, a, b", lambda a, b: a - b)
-    check_carry(f"subc.{name} d, a, b", lambda a, b, borrow: a - b - borrow)
-    check_carry(f"subc.cc.{name} d, a, b", lambda a, b, borrow: a - b - borrow)
+    check_carry(f"sub.cc.{name} d, a, b", lambda a, b: a + (full - 1 - b) + 1)
+    check_carry(f"subc.{name} d, a, b", lambda a, b, carry: a + (full - 1 - b) + carry)
+    check_carry(f"subc.cc.{name} d, a, b", lambda a, b, carry: a + (full - 1 - b) + carry)
     for part, take in (("lo", lambda product: product % full), ("hi", lambda product: product // full)):
         check_carry(f"mad.{part}.cc.{name} d, a, b, c", lambda a, b, c, take=take: take(a * b) + c)
         check_carry(f"madc.{part}.{name} d, a, b, c", lambda a, b, c, carry, take=take: take(a * b) + c + carry)
         check_carry(f"madc.{part}.cc.{name} d, a, b, c", lambda a, b, c, carry, take=take: take(a * b) + c + carry)
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+def test_a_128_bit_quotient(compiled: Literal["none", "all"]) -> None:
+    """The compiler's division reads the carry of a subtraction with ``addc``."""
+    kernel = Kernel(
+        """extern "C" __global__ void divide(const ulonglong2* a, const ulonglong2* b, ulonglong2* q) {
+          int t = threadIdx.x;
+          unsigned __int128 x = (unsigned __int128)a[t].y << 64 | a[t].x, y = (unsigned __int128)b[t].y << 64 | b[t].x;
+          x /= y; q[t] = make_ulonglong2(x, x >> 64); }""",
+        "divide",
+        options=["--device-int128"],
+    )
+    draw = np.random.default_rng(5)
+    a, b = draw.integers(0, 2**64, (2, 64, 2), np.uint64)
+    b[:, 1] >>= draw.integers(0, 64, 64, np.uint64)
+    b[::8, 1] = 0
+    q = np.zeros_like(a)
+    kernel.run(1, 64, (a, b, q), compiled=compiled)
+    whole = [[int(low) + (int(high) << 64) for low, high in side] for side in (a, b, q)]
+    assert [x // y for x, y in zip(*whole[:2], strict=True)] == whole[2]
 
 
 def test_a_128_bit_product_by_parts() -> None:
