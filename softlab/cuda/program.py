@@ -55,6 +55,15 @@ class Program:
         """Whether a compiler that softlab calls made it of ``source``, so that it can be asked again."""
         return bool(self.nvrtc or self.clang)
 
+    @property
+    def fuses_products(self) -> bool:
+        """Whether the assembler may round a product and the sum behind it once: not in code for a debugger.
+
+        With ``-G`` and with ``-fmad=false`` NVRTC tells the assembler so. The PTX does not say it.
+        """
+        names = {option.lstrip("-").replace(" ", "=") for option in self.options}
+        return not names & {"G", "device-debug", "fmad=false"}
+
     def sibling(self, name: str) -> Program | None:
         """Another kernel of the same compilation; None where it is not there, or not certain to be meant.
 

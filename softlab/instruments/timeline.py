@@ -191,7 +191,8 @@ def timeline(
     sizes, threads = _three(grid), _three(block)
     if not 0 <= of < sizes[0] * sizes[1] * sizes[2]:
         raise ValueError(f"of={of}: the grid {sizes} has the blocks 0 to {sizes[0] * sizes[1] * sizes[2] - 1}")
-    emulated = EmulatedProgram(parse(program.ptx, file=program.file), program.entry)
+    module = parse(program.ptx, file=program.file)
+    emulated = EmulatedProgram(module, program.entry, fused=program.fuses_products)
     observer = _TimelineObserver(emulated.image.instructions, of, -(-threads[0] * threads[1] * threads[2] // WARP))
     launch, _ = prepare(emulated, sizes, threads, _copied(args), smem, file=program.file, observers=[observer])
     run(launch)

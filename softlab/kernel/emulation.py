@@ -85,7 +85,8 @@ class EmulatedKernel:
 
     def __init__(self, program: Program, *, in_turns: bool = False) -> None:
         self._compiled = program
-        self.program = EmulatedProgram(_parsed(program.ptx, program.file), program.entry, in_turns=in_turns)
+        module = _parsed(program.ptx, program.file)
+        self.program = EmulatedProgram(module, program.entry, in_turns=in_turns, fused=program.fuses_products)
 
     @cached_property
     def machine_code(self) -> MachineCode | None:

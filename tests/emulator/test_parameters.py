@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pytest
 
@@ -84,7 +82,7 @@ def test_beyond_the_parameters() -> None:
 
 
 PACKED = """
-struct __attribute__((packed)) Packed { 
+struct __attribute__((packed)) Packed {
   signed char a; int b; unsigned char c; double d; short e; long long f; float g;
 };
 __device__ __noinline__ Packed turned(Packed p) {
@@ -96,21 +94,26 @@ extern "C" __global__ void packed(double* d, long long* f, short* e, float* g, i
   int t = threadIdx.x;
   Packed p = {(signed char)t, b[t], (unsigned char)e[t], d[t], e[t], f[t], g[t]};
   p = turned(p);
-  d[t] = p.d; f[t] = p.f; e[t] = p.e; g[t] = p.g; b[t] = p.b + p.a;
+  d[t] = p.d; f[t] = p.f; e[t] = p.e; g[t] = p.g; b[t] = p.b + p.a; READ
 }
 """
 
 
-@pytest.mark.parametrize("compiled", ["none", "all"])
-def test_what_is_left_of_a_packed_struct_is_returned(compiled: Literal["none", "all"]) -> None:
-    # The caller never reads q.c, so the compiler leaves it out, and what follows stands at odd offsets.
-    kernel = softlab.Kernel(PACKED, "packed")
-    assert "st.param.b16 \t[func_retval0+13]" in kernel.program.ptx
-    draw = np.random.default_rng(3)
-    d, g = draw.random(32), draw.random(32, "f4")
-    f, b = draw.integers(-(2**60), 2**60, 32), draw.integers(-(2**31), 2**31, 32, "i4")
-    e = draw.integers(0, 2**15, 32, "i2")
-    wanted: tuple[np.ndarray, ...] = d + 1, f * 5 + b, f.astype("i2"), g + np.float32(1), e.astype("i1") - b
-    kernel.run(1, 32, (d, f, e, g, b), compiled=compiled)
-    for got, expected in zip((d, f, e, g, b), wanted, strict=True):
-        assert np.array_equal(got, expected)
+@pytest.mark.parametrize("read", ["", "b[t] += p.c;"])
+def test_a_packed_result_without_a_field_is_a_fault(read: str) -> None:
+    # Without a caller that reads q.c, the compiler leaves it out, and what follows stands at odd offsets. An H100
+    # gave other values then (2026-11-28, NVRTC 12.9).
+    kernel = softlab.Kernel(PACKED.replace("READ", read), "packed")
+    assert ("st.param.b16 \t[func_retval0+13]" in kernel.program.ptx) == (not read)
+    d, g, f = np.arange(32.0), np.arange(32, dtype="f4"), np.arange(32) << 40
+    e, b = np.arange(32, dtype="i2"), np.arange(32, dtype="i4")
+    if not read:
+        with pytest.raises(softlab.KernelFault, match="It is the result of a function, a packed struct"):
+            kernel.run(1, 32, (d, f, e, g, b))
+        return
+    kernel.run(1, 32, (d, f, e, g, b))
+    numbers = np.arange(32)
+    assert (d == numbers + 1).all()
+    assert (f == (numbers << 40) * 5 + numbers).all()
+    assert (g == numbers + 1).all()
+    assert (b == numbers).all()

@@ -63,11 +63,14 @@ class EmulatedProgram:
 
     ``registers`` maps a register's name to its number; ``initial`` holds the value of each before anything is written.
     ``tracked``: the registers that may be read before they have a value. ``of_groups``: what is known of the registers
-    of ``wgmma``. ``in_turns``: the blocks are those of warps that take turns.
+    of ``wgmma``. ``in_turns``: the blocks are those of warps that take turns. ``fused``: whether the assembler makes
+    one instruction of a product and the sum behind it.
     """
 
-    def __init__(self, module: Module, entry: str, *, in_turns: bool = False) -> None:
-        self.image: Image = contracted(link(module, entry))
+    def __init__(self, module: Module, entry: str, *, in_turns: bool = False, fused: bool = True) -> None:
+        image = link(module, entry)
+        self.image: Image = contracted(image) if fused else image
+        self._fused = fused
         self.in_turns = in_turns
         self.blocks = blocks_of(self.image, in_turns=in_turns)
         self.tracked = tracked_registers(self.image, self.blocks)
@@ -87,7 +90,8 @@ class EmulatedProgram:
     def of_entry(self, entry: str) -> EmulatedProgram:
         """Another kernel of the module, made once for all kernels that lead to it from here."""
         if entry not in self._programs:
-            other = self._programs[entry] = EmulatedProgram(self.image.module, entry, in_turns=self.in_turns)
+            other = EmulatedProgram(self.image.module, entry, in_turns=self.in_turns, fused=self._fused)
+            self._programs[entry] = other
             other._programs = self._programs
         return self._programs[entry]
 

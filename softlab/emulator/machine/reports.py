@@ -25,6 +25,13 @@ _HINTS = {
     "misaligned": ", which is no multiple of {width}. A vector access needs an address that is a multiple of its size: "
     "load single elements where the row does not start there",
 }
+#: Of a misaligned store to the result of a function. NVRTC 12.9 writes one, and ptxas drops the address's low bits: an
+#: H100 had the value at the lower address.
+_PACKED_RESULT = (
+    ", which is no multiple of {width}. It is the result of a function, a packed struct without the fields that no "
+    "caller reads: the compiler puts the rest at odd addresses, and a GPU then gives other values. Read all its fields "
+    "behind the call, or return a struct that is not packed"
+)
 
 #: What a second instruction is that a fault of some kind names, where it is no barrier.
 _OTHERS = {"wgmma-misuse": "the other instruction", "uninitialized-local": "the use"}
@@ -98,7 +105,8 @@ class FaultReports:
         target = int(np.broadcast_to(np.asarray(address), lanes.extent).reshape(-1)[int(flat.argmax())])
         verb = "writes" if site.store else "reads"
         shown, location, argument = self._describe(site, target)
-        hint = _HINTS[kind].format(width=site.alignment)
+        of_result = kind == "misaligned" and site.store and site.instruction.has("param")
+        hint = (_PACKED_RESULT if of_result else _HINTS[kind]).format(width=site.alignment)
         named = None if kind == "misaligned" else self._named(site, target)
         if named is None:
             fault = self.fault(

@@ -4,8 +4,8 @@ Source: PTX ISA, "Extended-Precision Integer Arithmetic Instructions". ``Semanti
 of type pred, is CC.CF; ``Semantics.carry_out`` that the last result is. Neither is among the instruction's operands.
 
 CC.CF is the carry of the adder, on an H100 and for the compiler: ``sub`` adds the complement, so that its carry is 1
-where there is no borrow. The compiler's division of 128-bit numbers reads that with an ``addc`` behind a ``sub.cc``. The
-PTX ISA calls the carry of a subtraction a borrow; ``subc`` behind ``sub.cc`` gives the same either way.
+where there is no borrow. The compiler divides numbers of 128 bits with an ``addc`` behind a ``sub.cc``, which reads
+that. The PTX ISA calls the carry of a subtraction a borrow; ``subc`` behind ``sub.cc`` gives the same either way.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from softlab.emulator.ptx.packed_parameters import byte_by_byte, stores_at_odd_offset
 from softlab.emulator.ptx.syntax import (
     DTYPES,
     Address,
@@ -112,8 +111,6 @@ class Inliner:
             self.instructions += split_wide(instruction)
         elif is_vector_atomic(instruction):
             self._vector_atomic(instruction)
-        elif stores_at_odd_offset(instruction):
-            self._store_bytes(instruction)
         elif instruction.opcode == "ret" and end is not None:
             self._emit(instruction, opcode="bra", modifiers=(), operands=(Symbol(end),))
         else:
@@ -150,12 +147,6 @@ class Inliner:
             element = replace(address, offset=address.offset + size * k)
             whole = size * len(values.elements) if k == 0 else 0
             self._emit(instruction, modifiers=modifiers, operands=(*old, element, value), vector_bytes=whole)
-
-    def _store_bytes(self, instruction: Instruction) -> None:
-        """A result of a call at an odd offset, one byte after the other."""
-        registers, lines = byte_by_byte(instruction, f"%packed#{len(self.instructions)}")
-        self.registers.update(registers)
-        self.instructions += lines
 
     def _call(self, call: Instruction, depth: int) -> None:
         operands = list(call.operands)

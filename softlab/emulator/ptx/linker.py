@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from softlab.emulator.ptx.body import RESERVED_SHARED
 from softlab.emulator.ptx.calls import Inliner, symbols_of
-from softlab.emulator.ptx.packed_parameters import aligned
 from softlab.emulator.ptx.syntax import (
     Function,
     Instruction,
@@ -132,7 +131,7 @@ class _Layout:
     def _lay_out_stack(self, variables: list[Variable]) -> int:
         """Local variables and those for the parameters of calls; returns their bytes."""
         own = [v for v in variables if v.space in ("local", "param") and v.name not in self.spaces]
-        stack, nbytes = _layout(aligned(v) if v.space == "param" else v for v in own)
+        stack, nbytes = _layout(own)
         self.addresses.update({variable.name: offset for variable, offset in stack})
         self.spaces.update({variable.name: "local" for variable, _ in stack})
         return nbytes
