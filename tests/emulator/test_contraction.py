@@ -99,6 +99,30 @@ def test_halves(kind: str, expression: str, oracle, options: tuple[str, ...]) ->
     assert y.tolist() == oracle(a, b, c).astype(dtype).tolist()
 
 
+@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize("options", [("-use_fast_math",), ("-prec-div=false",), ("-prec-div=false", "-fmad=false")])
+@pytest.mark.parametrize(
+    ("expression", "signs"), [("a / b + c", (1, 1)), ("a / b - c", (1, -1)), ("c - a / b", (-1, 1))]
+)
+def test_quotients(expression: str, signs: tuple[int, int], options: tuple[str, ...], compiled: str) -> None:
+    """A division that is no exact one is a product with the reciprocal, so that a sum behind it is rounded with it.
+
+    An H100 has the same bits (2026-11-28, kernels k2422 and k3285 of ``tests.fuzz.differential``).
+    """
+    source = f"""extern "C" __global__ void k(const float* x, float* y, float* r) {{
+      const int t = threadIdx.x; const float a = x[t], b = x[64 + t], c = x[128 + t]; y[t] = {expression};
+      asm("rcp.approx.f32 %0, %1;" : "=f"(r[t]) : "f"(b)); }}"""
+    x = np.random.default_rng(3).standard_normal(192).astype(np.float32)
+    y, inverse = np.zeros((2, 64), np.float32)
+    Kernel(source, "k", options=options).run(1, 64, (x, y, inverse), compiled=compiled)  # type: ignore[arg-type]
+    for a, b, c, got in zip(x[:64], inverse, x[128:], y, strict=True):
+        product = Fraction(float(a)) * Fraction(float(b))
+        if "-fmad=false" in options:
+            product = Fraction(float(a * b))
+        exact = signs[0] * product + signs[1] * Fraction(float(c))
+        assert got == np.float32(float(exact)) or float(exact) == 0
+
+
 #: The product takes %f1 before it changes; what is subtracted from it is 1 less than it, but for the rounding.
 CHANGED = """.version 8.0
 .target sm_90

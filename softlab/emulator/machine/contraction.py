@@ -8,6 +8,7 @@ its machine code for sm_90 (12.9 and 13.0, some 90 short programs):
   subtraction it fuses the first.
 - Product and uses stand in one basic block, or a factor is a constant or a parameter. What the assembler expands to
   code with branches ends a block, too: most divisions, roots and fences, and accesses to memory under a guard.
+- A quotient by ``div.approx`` or ``div.full`` is such a product, too: of the dividend and the divisor's reciprocal.
 - A product whose one use is a multiplication by a power of two from 1/8 to 8 is scaled before it is rounded
   (``FMUL.D2``).
 """
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from softlab.emulator.machine.flow import uses_and_definitions
-from softlab.emulator.opcodes.contracted import SCALES
+from softlab.emulator.opcodes.contracted import QUOTIENTS, SCALES
 from softlab.emulator.ptx.linker import Image
 from softlab.emulator.ptx.syntax import Address, Immediate, Instruction, Register, Symbol
 
@@ -58,7 +59,7 @@ class _Flow:
         self._written: Counter[str] = Counter()
         self._uses: dict[str, list[int]] = {}
         self._constants: set[str] = set()
-        if not any(_is_free(i, "mul") for i in image.instructions):
+        if not any(_is_product(i) for i in image.instructions):
             return
         for index, instruction in enumerate(image.instructions):
             uses, definitions = uses_and_definitions(instruction)
@@ -78,7 +79,7 @@ class _Flow:
             if name is None:
                 continue
             source = _negated(instruction)
-            if _is_free(instruction, "mul") and self._keeps_factors(instruction):
+            if _is_product(instruction) and self._keeps_factors(instruction):
                 found[name] = _Product(instruction)
                 block_of[name] = None if self._has_constant(instruction) else self._block(index)
             elif source in found:
@@ -97,7 +98,7 @@ class _Flow:
         self, name: str, found: dict[str, _Product], block: int | None, sources: dict[str, str]
     ) -> Iterator[bool]:
         """For each use of a product, whether the assembler fuses it there."""
-        kinds = set(found[name].multiplication.modifiers)
+        kinds = set(found[name].multiplication.modifiers).difference(QUOTIENTS)
         for index in self._uses.get(name, ()):
             use = self._instructions[index]
             if _negated(use) == name:
@@ -181,6 +182,16 @@ def _is_free(instruction: Instruction, *opcodes: str) -> bool:
     return set(instruction.modifiers) - allowed in _FREE and registers and isinstance(instruction.operands[0], Register)
 
 
+def _is_product(instruction: Instruction) -> bool:
+    """Whether it is a multiplication that the assembler may change the rounding of, or a division that is one."""
+    if instruction.opcode != "div" or not instruction.has(*QUOTIENTS):
+        return _is_free(instruction, "mul")
+    product = replace(
+        instruction, opcode="mul", modifiers=tuple(m for m in instruction.modifiers if m not in QUOTIENTS)
+    )
+    return _is_free(product, "mul")
+
+
 def _negated(instruction: Instruction) -> str | None:
     """The register of a float whose sign it changes."""
     plain = instruction.opcode == "neg" and instruction.modifiers in (("f32",), ("f64",)) and instruction.guard is None
@@ -217,8 +228,9 @@ def _fused(instruction: Instruction, products: dict[str, _Product], scaled: dict
             product = products[source.name]
             kind = _KINDS[instruction.opcode, position, product.negative]
             operands = (destination, *product.multiplication.operands[1:], sources[1 - position])
+            division = [m for m in product.multiplication.modifiers if m in QUOTIENTS]
             return replace(
-                instruction, opcode="contracted", modifiers=(kind, *instruction.modifiers), operands=operands
+                instruction, opcode="contracted", modifiers=(kind, *division, *instruction.modifiers), operands=operands
             )
     return instruction
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
+from softlab.emulator.opcodes.emitter import Emitter, Native
 from softlab.emulator.opcodes.floats import FLOATS, canonical, finish, finish_native, flush
 from softlab.emulator.opcodes.forms import Form, binary, pure, ternary, unary
 from softlab.emulator.opcodes.registry import Semantics, SharedPart
@@ -39,67 +39,76 @@ _LEAST_NORMAL = np.float32(2.0**-126)
 _LARGE = np.float32(2.0**126)
 _UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
 #: An interpolation of the special function unit takes about as long as this many opcodes, in NumPy and to compile.
-_INTERPOLATION = 10
+INTERPOLATION = 10
 
 
-def _quotient(scales: bool) -> Callable:
-    """``(a, b, inverse) -> a / b`` as the hardware does it; ``inverse`` is :func:`scaled_reciprocal` of b.
+def quotient_factors(scales: bool) -> Callable:
+    """``(a, b, inverse) -> two factors whose product is a / b`` as the hardware has it; ``inverse`` is
+    :func:`scaled_reciprocal` of b.
 
     ``scales``: whether it scales a large divisor first (``.full``). Where not (``.approx``), a divisor beyond 2**126
     has a reciprocal of 0: the quotient is 0, and NaN for an infinite dividend.
     """
 
-    def divide(a, b, inverse):
+    def factors(a, b, inverse):
         scale = scale_of(b)
         if scale is None:
-            return np.multiply(a, inverse)
+            return a, inverse
         whole = inverse * scale
         size = np.abs(whole)
         ordinary = (size <= _LARGE) & (size >= _LEAST_NORMAL)  # NaN fails
         # Where the reciprocal is not, the dividend is scaled as the divisor is.
-        scaled = np.multiply(a * np.where(size > _LARGE, _UP, _DOWN), inverse)
-        result = np.where(ordinary, np.multiply(a, whole), scaled)
+        scaled = a * np.where(size > _LARGE, _UP, _DOWN)
+        dividend, factor = np.where(ordinary, a, scaled), np.where(ordinary, whole, inverse)
         if scales:
-            return result[()]
-        zero = np.multiply(a, np.copysign(np.float32(0), b))
-        return np.where(np.abs(b) > _LARGE, zero, result)[()]
+            return dividend[()], factor[()]
+        large = np.abs(b) > _LARGE
+        zero = np.copysign(np.float32(0), b)
+        return np.where(large, a, dividend)[()], np.where(large, zero, factor)[()]
 
-    return divide
+    return factors
 
 
-def _native_quotient(scales: bool) -> NativeForm:
-    """The compiled form of :func:`_quotient`."""
+def native_quotient_factors(scales: bool) -> Callable[[Emitter, Native, Native, Native], tuple[Native, Native]]:
+    """The compiled form of :func:`quotient_factors`."""
 
-    def divide(e: Emitter, a: Native, b: Native, inverse: Native) -> Native:
+    def factors(e: Emitter, a: Native, b: Native, inverse: Native) -> tuple[Native, Native]:
         least, largest = b.type(float(_LEAST_NORMAL)), b.type(float(_LARGE))
         whole = e.fmul(inverse, native_scale(e, b))
         size = e.magnitude(whole)
         ordinary = e.and_(e.fcmp_ordered("<=", size, largest), e.fcmp_ordered(">=", size, least))
         scale = e.select(e.fcmp_ordered(">", size, largest), b.type(float(_UP)), b.type(float(_DOWN)))
-        result = e.fmul(e.select(ordinary, a, e.fmul(a, scale)), e.select(ordinary, whole, inverse))
+        dividend, factor = e.select(ordinary, a, e.fmul(a, scale)), e.select(ordinary, whole, inverse)
         if scales:
-            return result
-        zero = e.fmul(a, e.as_float(e.and_(e.bits(b), e.integer(32)(0x80000000))))
-        return e.select(e.fcmp_ordered(">", e.magnitude(b), largest), zero, result)
+            return dividend, factor
+        large = e.fcmp_ordered(">", e.magnitude(b), largest)
+        zero = e.as_float(e.and_(e.bits(b), e.integer(32)(0x80000000)))
+        return e.select(large, a, dividend), e.select(large, zero, factor)
 
-    return divide
+    return factors
 
 
 def _divide_approximately(form: Form) -> Semantics:
     """A reciprocal and a quotient. Instructions with one divisor share its reciprocal; with .ftz each makes its own."""
     scales = form.one_of("approx", "full") == "full"
-    quotient, native_quotient = _quotient(scales), _native_quotient(scales)
+    factors, native_factors = quotient_factors(scales), native_quotient_factors(scales)
+
+    def quotient(a, b, inverse):
+        return np.multiply(*factors(a, b, inverse))[()]
+
+    def native_quotient(e: Emitter, a: Native, b: Native, inverse: Native) -> Native:
+        return e.fmul(*native_factors(e, a, b, inverse))
 
     def native(e: Emitter, a: Native, b: Native) -> Native:
         return native_quotient(e, a, b, native_scaled_reciprocal(e, b))
 
     whole = finish(form, lambda a, b: quotient(a, b, scaled_reciprocal(b)), np.divide)
-    semantics = replace(binary(whole, "f32", native=finish_native(form, native, _native_divide)), weight=_INTERPOLATION)
+    semantics = replace(binary(whole, "f32", native=finish_native(form, native, _native_divide)), weight=INTERPOLATION)
     if {"ftz", "sat"}.intersection(form.instruction.modifiers):
         return semantics
     first = unary(scaled_reciprocal, "f32", native=native_scaled_reciprocal)
     rest = ternary(finish(form, quotient), "f32", native=finish_native(form, native_quotient))
-    return replace(semantics, shared=SharedPart(1, replace(first, weight=_INTERPOLATION), rest))
+    return replace(semantics, shared=SharedPart(1, replace(first, weight=INTERPOLATION), rest))
 
 
 @pure("div", types=FLOATS)
@@ -125,7 +134,7 @@ def _rcp(form: Form) -> Semantics:
         form.one_of("ftz")
         return unary(upper_word(np.reciprocal), name)
     semantics = unary(finish(form, reciprocal), name, native=finish_native(form, native_reciprocal))
-    return replace(semantics, weight=_INTERPOLATION)
+    return replace(semantics, weight=INTERPOLATION)
 
 
 def _native_divide(e: Emitter, a: Native, b: Native) -> Native:
@@ -186,7 +195,7 @@ def _ex2(form: Form) -> Semantics:
     flushed = form.flag("ftz")
     function, native = (exp2_flushed, native_exp2_flushed) if flushed else (exp2, native_exp2)
     semantics = unary(lambda a: canonical(function(a)), form.one_type(), native=lambda e, a: e.canonical(native(e, a)))
-    return replace(semantics, weight=_INTERPOLATION)
+    return replace(semantics, weight=INTERPOLATION)
 
 
 # Measured on an H200: the logarithm is this much too high, before it is cut.

@@ -8,12 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from softlab.emulator.opcodes import rounding
+from softlab.emulator.opcodes.approximate import INTERPOLATION, native_quotient_factors, quotient_factors
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
-from softlab.emulator.opcodes.floats import finish, finish_native
+from softlab.emulator.opcodes.floats import finish, finish_native, flush
 from softlab.emulator.opcodes.forms import Form, binary, pure
 from softlab.emulator.opcodes.registry import PURE, Semantics
+from softlab.emulator.opcodes.special_functions import native_scaled_reciprocal, scaled_reciprocal
 from softlab.emulator.ptx.syntax import Instruction
 
+#: Divisions that are the product of the dividend and the divisor's reciprocal.
+QUOTIENTS = ("approx", "full")
 #: By what the machine code's FMUL multiplies a product before it rounds it.
 SCALES = {"D8": 1 / 8, "D4": 1 / 4, "D2": 1 / 2, "M2": 2.0, "M4": 4.0, "M8": 8.0}
 #: Types that are held as bits, and their signs.
@@ -24,14 +28,48 @@ _CHANGED = {"sum": (False, False), "minuend": (False, True), "subtrahend": (True
 
 @PURE.opcode("contracted")
 def _contracted(instruction: Instruction) -> Semantics:
-    """``a * b + c``, ``a * b - c``, ``c - a * b`` or ``-a * b - c``, rounded once."""
+    """``a * b + c``, ``a * b - c``, ``c - a * b`` or ``-a * b - c``, rounded once.
+
+    With ``.approx`` or ``.full`` the product is a quotient, whose second factor is a reciprocal.
+    """
     kind, *modifiers = instruction.modifiers
+    division = next((modifier for modifier in modifiers if modifier in QUOTIENTS), None)
+    modifiers = [modifier for modifier in modifiers if modifier not in QUOTIENTS]
     fused = PURE.lower(replace(instruction, opcode="fma", modifiers=("rn", *modifiers)))
     sign = _SIGNS.get(modifiers[-1])
     negative = np.negative if sign is None else lambda a: a ^ sign
     change_a, change_c = _CHANGED[kind]
     function = _with_signs(fused.function, negative if change_a else None, negative if change_c else None)
-    return replace(fused, function=function, native=_native_with_signs(fused.native, change_a, change_c))
+    native = _native_with_signs(fused.native, change_a, change_c)
+    if division is None:
+        return replace(fused, function=function, native=native)
+    flushes = "ftz" in modifiers
+    function, native = _of_quotient(function, division, flushes), _native_of_quotient(native, division, flushes)
+    return replace(fused, function=function, native=native, weight=INTERPOLATION)
+
+
+def _of_quotient(function: Callable, division: str, flushes: bool) -> Callable:
+    factors = quotient_factors(division == "full")
+
+    def apply(a, b, c):
+        if flushes:
+            a, b = flush(a), flush(b)
+        return function(*factors(a, b, scaled_reciprocal(b)), c)
+
+    return apply
+
+
+def _native_of_quotient(native: NativeForm | None, division: str, flushes: bool) -> NativeForm | None:
+    if native is None:
+        return None
+    factors = native_quotient_factors(division == "full")
+
+    def apply(e: Emitter, a: Native, b: Native, c: Native) -> Native:
+        if flushes:
+            a, b = e.flush(a), e.flush(b)
+        return native(e, *factors(e, a, b, native_scaled_reciprocal(e, b)), c)
+
+    return apply
 
 
 def _with_signs(function: Callable, change_a: Callable | None, change_c: Callable | None) -> Callable:
