@@ -20,6 +20,8 @@ CASES = {
     "the product is stored, too": ("T t = a * b; y[0] = t - c; y[1] = t;", lambda r, a, b, c, d: r(a * b) - c),
     "in a loop": ("T t = a * b, s = c; for (int i = 0; i < x[0]; ++i) s = t - s; y[0] = s;",
                   lambda r, a, b, c, d: a * b - c),
+    "a factor that a loop changes": ("T s = a; for (int i = 0; i < x[0]; ++i) s = s * b - c; y[0] = s;",
+                                     lambda r, a, b, c, d: a * b - c),
 }  # fmt: skip
 
 

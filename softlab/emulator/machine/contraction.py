@@ -15,7 +15,6 @@ its machine code for sm_90 (12.9 and 13.0, some 90 short programs):
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -44,9 +43,10 @@ def contracted(image: Image) -> Image:
 
 @dataclass(frozen=True)
 class _Product:
-    """A multiplication, and whether a register holds its result or that with the other sign."""
+    """A multiplication, its index, and whether a register holds its result or that with the other sign."""
 
     multiplication: Instruction
+    at: int
     negative: bool = False
 
 
@@ -56,14 +56,15 @@ class _Flow:
     def __init__(self, image: Image) -> None:
         self._instructions = image.instructions
         self._block_starts = _block_starts(image)
-        self._written: Counter[str] = Counter()
+        self._written: dict[str, list[int]] = {}
         self._uses: dict[str, list[int]] = {}
         self._constants: set[str] = set()
         if not any(_is_product(i) for i in image.instructions):
             return
         for index, instruction in enumerate(image.instructions):
             uses, definitions = uses_and_definitions(instruction)
-            self._written.update(definitions)
+            for name in definitions:
+                self._written.setdefault(name, []).append(index)
             for name in uses:
                 self._uses.setdefault(name, []).append(index)
             if _is_constant(instruction):
@@ -79,9 +80,10 @@ class _Flow:
             if name is None:
                 continue
             source = _negated(instruction)
-            if _is_product(instruction) and self._keeps_factors(instruction):
-                found[name] = _Product(instruction)
-                block_of[name] = None if self._has_constant(instruction) else self._block(index)
+            if _is_product(instruction):
+                found[name] = _Product(instruction, index)
+                anywhere = self._has_constant(instruction) and self._keeps_factors(instruction)
+                block_of[name] = None if anywhere else self._block(index)
             elif source in found:
                 sources[name] = source
                 found[name] = replace(found[source], negative=not found[source].negative)
@@ -106,29 +108,35 @@ class _Flow:
             else:
                 fits = _is_free(use, "add", "sub") and set(use.modifiers) - {"sat"} == kinds
                 once = self._uses[name].count(index) == 1
-                yield fits and once and block in (None, self._block(index))
+                near = block in (None, self._block(index))
+                yield fits and once and near and self._keeps_factors(found[name].multiplication, found[name].at, index)
 
     def scaled(self, products: dict[str, _Product]) -> dict[str, Instruction]:
         """Result of a multiplication by a power of two -> the multiplication that it is made one with."""
         found: dict[str, Instruction] = {}
-        for first in self._instructions:
+        for at, first in enumerate(self._instructions):
             name = self._single_result(first)
-            if name is None or name in found or not _is_free(first, "mul") or not self._keeps_factors(first):
+            if name is None or name in found or not _is_free(first, "mul"):
                 continue
-            uses = self._uses.get(name, ())
+            uses = self._uses.get(name, [])
             use = self._instructions[uses[0]] if len(uses) == 1 else None
             result = _scale_result(use, first) if use else None
-            if result and result not in products:
+            if result and result not in products and self._keeps_factors(first, at, uses[0]):
                 found[result] = first
         return found
 
     def _single_result(self, instruction: Instruction) -> str | None:
         """The register that it writes, if nothing else does so and it has no guard."""
         result = instruction.operands[0] if instruction.operands and instruction.guard is None else None
-        return result.name if isinstance(result, Register) and self._written[result.name] == 1 else None
+        return result.name if isinstance(result, Register) and len(self._written.get(result.name, ())) == 1 else None
 
-    def _keeps_factors(self, product: Instruction) -> bool:
-        return all(self._written[o.name] <= 1 for o in product.operands if isinstance(o, Register))
+    def _keeps_factors(self, product: Instruction, first: int = 0, last: int | None = None) -> bool:
+        """Whether no factor changes between both instructions of one block; without them, whether none ever does."""
+        factors = [o.name for o in product.operands[1:] if isinstance(o, Register)]
+        writes = [write for name in factors if len(self._written.get(name, ())) > 1 for write in self._written[name]]
+        if not writes or last is None:
+            return not writes
+        return self._block(first) == self._block(last) and not any(first <= write < last for write in writes)
 
     def _has_constant(self, product: Instruction) -> bool:
         return any(
