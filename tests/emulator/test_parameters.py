@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -116,4 +118,18 @@ def test_a_packed_result_without_a_field_is_a_fault(read: str) -> None:
     assert (d == numbers + 1).all()
     assert (f == (numbers << 40) * 5 + numbers).all()
     assert (g == numbers + 1).all()
+    assert (b == numbers).all()
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+def test_a_parameter_of_a_function_through_a_register(compiled: Literal["none", "all"]) -> None:
+    # Without optimisation NVRTC takes the address of a packed parameter.
+    kernel = softlab.Kernel(PACKED.replace("READ", "b[t] += p.c;"), "packed", options=["-G"])
+    assert "mov.u64 \t%rd2, _Z6turned6Packed_param_0;" in kernel.program.ptx
+    d, g, f = np.arange(32.0), np.arange(32, dtype="f4"), np.arange(32) << 40
+    e, b = np.arange(32, dtype="i2"), np.arange(32, dtype="i4")
+    kernel.run(1, 32, (d, f, e, g, b), compiled=compiled)
+    numbers = np.arange(32)
+    assert (d == numbers + 1).all()
+    assert (f == (numbers << 40) * 5 + numbers).all()
     assert (b == numbers).all()

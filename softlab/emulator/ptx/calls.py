@@ -42,6 +42,11 @@ def _target(call: Instruction) -> Operand:
     return call.operands[1] if isinstance(call.operands[0], Vector) and len(call.operands) > 1 else call.operands[0]
 
 
+def _has_register_address(instruction: Instruction) -> bool:
+    address = instruction.operands[-1]
+    return isinstance(address, Address) and isinstance(address.base, Register)
+
+
 def symbols_of(operand: Operand) -> Iterable[str]:
     """The names of the symbols in an operand."""
     if isinstance(operand, Symbol):
@@ -113,6 +118,9 @@ class Inliner:
             self._vector_atomic(instruction)
         elif instruction.opcode == "ret" and end is not None:
             self._emit(instruction, opcode="bra", modifiers=(), operands=(Symbol(end),))
+        elif depth and instruction.opcode == "ld" and instruction.has("param") and _has_register_address(instruction):
+            # Unlike a kernel's, the parameter of a function stands in local memory.
+            self._emit(instruction, modifiers=tuple("local" if m == "param" else m for m in instruction.modifiers))
         else:
             self.instructions.append(instruction)
 
