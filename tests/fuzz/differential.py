@@ -219,8 +219,17 @@ def _of_kernel(
     except Exception as error:  # whatever it is, the next kernel comes
         yield "refused", f"{kernel.name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
         return
-    approximate = bool(APPROXIMATE.search(module.ptx))
-    yield from differences(kernel, got, recorded[kernel.name], approximate)
+    yield from differences(kernel, got, recorded[kernel.name], is_approximate(kernel, module))
+
+
+def is_approximate(kernel: RandomKernel, module: Program) -> bool:
+    """Whether the kernel, or a function that is no part of it, has an instruction whose last bits are not known."""
+    before, *entries = module.ptx.split(".visible .entry ")
+    own = [text for text in entries if text.startswith(f"{kernel.name}(")]
+    # Functions follow the kernel before them, without a mark.
+    functions = [text[text.index("\n.func") :] for text in (before, *entries) if "\n.func" in text]
+    functions += [text[text.index("\n.visible .func") :] for text in (before, *entries) if "\n.visible .func" in text]
+    return any(APPROXIMATE.search(text) for text in (*own, *functions))
 
 
 def _recorded(out: str) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tests.fuzz.inputs import WORDS
 from tests.fuzz.prelude import PRELUDE
 from tests.fuzz.statements import Statements, as_word, from_word
-from tests.fuzz.vocabulary import COMPARED, EXPRESSIONS, LEAVES, TYPES, ULPS, is_approximate_when_fast
+from tests.fuzz.vocabulary import COMPARED, EXPRESSIONS, LEAVES, TYPES, is_approximate_when_fast, ulps_of
 
 #: What kernels have besides expressions: a sweep has one expression after the other and no chains.
 FAMILIES = ("sweep", "expressions", "control", "memory", "warp", "everything")
@@ -109,9 +109,10 @@ class _Kernel(Statements):
         results.append("w")
         rows = [(COMPARED[letter], 0) for letter in results]
         for letter in self.draw.sample("ffddhgHG", 2):
-            stores.append(self.filled(self.draw.choice(LEAVES[letter])))
+            template = self.draw.choice(LEAVES[letter])
+            stores.append(self.filled(template))
             results.append(letter)
-            rows.append((COMPARED[letter], ULPS[COMPARED[letter]]))
+            rows.append((COMPARED[letter], ulps_of(template, COMPARED[letter], self.fast)))
         ends = self.draw.randrange(2 * len(stores))  # in half of the kernels some lanes end between two results
         for row, (letter, text) in enumerate(zip(results, stores, strict=True)):
             lines += [f"if ({self.condition()}) return;"] * (row == ends)
@@ -150,16 +151,16 @@ class _Kernel(Statements):
         """One expression after the other: each table's entry comes in one kernel of the sweep."""
         lines = [*self._start(), *self._variables()]
         rows = []
-        for index, (letter, template, ulps) in enumerate(swept(self._number)):
+        for index, (letter, template, approximate) in enumerate(swept(self._number)):
             if self.fast and is_approximate_when_fast(template):
-                ulps = 1 << 20
+                approximate = True
             lines.append(f"out[{index} * n + g] = {_stored(letter, self.filled(template))};")
-            rows.append((COMPARED[letter], ulps))
+            rows.append((COMPARED[letter], ulps_of(template, COMPARED[letter], self.fast) if approximate else 0))
         return "  " + "\n  ".join(lines), tuple(kind for kind, _ in rows), tuple(ulps for _, ulps in rows)
 
 
-def swept(number: int) -> list[tuple[str, str, int]]:
-    """(type, expression, ulps) of each result of the kernel of a sweep: those of the next sweeps follow."""
+def swept(number: int) -> list[tuple[str, str, bool]]:
+    """(type, expression, whether it is a leaf) of each result of the kernel of a sweep; the next sweep goes on."""
     sweep = number // (TOGETHER * len(FAMILIES) * len(OPTIONS))
     first = (sweep * TOGETHER + number % TOGETHER) * SWEPT
     return [SWEEP[place % len(SWEEP)] for place in range(first, first + SWEPT)]
@@ -172,9 +173,8 @@ def _stored(letter: str, text: str) -> str:
 
 
 SWEEP = [
-    (letter, template, ulps)
-    for table, approximate in ((EXPRESSIONS, False), (LEAVES, True))
+    (letter, template, table is LEAVES)
+    for table in (EXPRESSIONS, LEAVES)
     for letter, templates in table.items()
     for template in templates
-    for ulps in [ULPS[COMPARED[letter]] if approximate else 0]
 ]

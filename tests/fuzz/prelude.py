@@ -44,7 +44,8 @@ SMALL unsigned fp8(float x) {
   return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3) | __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2) << 8
     | __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3) << 16 | __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2) << 24;
 }
-SMALL unsigned fp8(double x) {
+SMALL unsigned fp8(double x) {  // the sign of a NaN may be any
+  if (isnan(x)) return 0;
   return __nv_cvt_double_to_fp8(x, __NV_SATFINITE, __NV_E4M3) | __nv_cvt_double_to_fp8(x, __NV_NOSAT, __NV_E5M2) << 8;
 }
 SMALL unsigned fp8(__half x) {

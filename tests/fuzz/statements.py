@@ -159,7 +159,9 @@ class Statements(Scope):
         return self.new(result, f"{name}({', '.join(self.pick(letter) for letter in letters)})")
 
     def _recursion(self, depth: int, together: bool) -> list[str]:
-        if self.recursive:  # its body is copied many times
+        # Its body is copied many times. Behind lanes that recurse deeper than others, ptxas 12.9 takes the warp for
+        # whole: barriers and exchanges then go wrong on an H100.
+        if self.recursive or self.family != "control":
             return self.new()
         self.recursive = True
         return self.new("i", f"depth_first({self.pick('u')} % 5, {self.pick('u')})")
@@ -295,7 +297,8 @@ class Statements(Scope):
         if self.draw.random() < 0.5:
             return [f"Packed {name} = {{{p('c')}, {p('i')}, {p('C')}, {p('d')}, {p('s')}, {p('w')}, {p('f')}}};",
                     f"{name} = turned({name});", *self.new("w", f"{name}.f ^ {name}.b ^ {name}.e"),
-                    *self.new("d", f"{name}.d"), *self.new("f", f"{name}.g"), *self.new("c", f"{name}.a")]  # fmt: skip
+                    *self.new("d", f"{name}.d"), *self.new("f", f"{name}.g"),
+                    *self.new("c", f"{name}.a + {name}.c")]  # fmt: skip
         values = f"{p('c')}, {p('l')}, {p('s')}, {{{p('u')}, {p('u')}, {p('u')}}}, {p('p')}, {p('f')}"
         return [f"Mixed {name} = {{{values}}};", f"{name} = changed({name}, {p('i')});",
                 *self.new("l", f"{name}.b + {name}.a"), *self.new("u", f"{name}.d[{p('u')} % 3] + {name}.e"),
@@ -469,7 +472,9 @@ class Statements(Scope):
         numbers += [f"cg::inclusive_scan(tile, {p(letter)}, cg::greater<{TYPES[letter]}>())"]
         text = self.draw.choice(anything + (numbers if letter in _NUMBERS else [])).replace("(tile,", f"({name},")
         also = f"{name}.{self.draw.choice(['any', 'all', 'ballot'])}({self.condition()})"
-        rank = f"{name}.thread_rank() + {name}.meta_group_rank() + {name}.match_any({p('u')} & 3)"
+        rank = f"{name}.thread_rank() + {name}.meta_group_rank()"
+        if size > 1:  # behind a match of each lane by itself ptxas 12.9 takes the warp for whole
+            rank += f" + {name}.match_any({p('u')} & 3)"
         return [f"auto {name} = cg::tiled_partition<{size}>(cg::this_thread_block());", *self.new(letter, text),
                 *self.new("u", self.draw.choice([also, rank]))]  # fmt: skip
 
