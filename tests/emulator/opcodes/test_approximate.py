@@ -140,3 +140,16 @@ def test_a_subnormal_divisor_is_scaled() -> None:
     """As an H200 gave it: the correctly rounded quotient is one unit lower."""
     a, b = (np.array([bits], np.uint32).view(np.float32) for bits in (0x06F8DB06, 0x007C9B52))
     assert evaluate("div.approx.f32 d, a, b", a, b)[0].view(np.uint32) == [0x45FFA1E4]
+
+
+def test_sines_of_tiny_angles_and_logarithms_of_subnormals() -> None:
+    """As an H100 had them (2026-11-28, kernels k2597 and k2886 of ``tests.fuzz.differential``)."""
+    x = np.array([1e-45, -2.5461606e-09, 1.7532962e-07, -0.0, 5.856354e-07, 8.8748936e-07], np.float32)
+    (got,) = evaluate("sin.approx.f32 d, a", x)
+    assert got[:4].tolist() == [0, 0, 0, 0]
+    assert np.signbit(got[:4]).tolist() == [False, True, False, True]
+    assert np.abs(got[4:] - np.array([5.6178396e-07, 7.490453e-07], np.float32)).max() < 1e-10
+    (got,) = evaluate("lg2.approx.f32 d, a", np.array([1e-45, 4.5e-44], np.float32))
+    assert got.tolist() == [-149, -144]
+    (got,) = evaluate("lg2.approx.ftz.f32 d, a", np.array([1e-45], np.float32))
+    assert got.tolist() == [-np.inf]
