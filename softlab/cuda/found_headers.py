@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+from softlab.cuda.given_options import values_of
+
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>|(\w))', re.MULTILINE)
 _FOLDER = ("-I", "--include-path")
 _READ_FIRST = ("-include", "--pre-include")
@@ -18,7 +20,7 @@ _READ_FIRST = ("-include", "--pre-include")
 
 def folders_of(options: Sequence[str]) -> tuple[Path, ...]:
     """The folders of headers that the options name."""
-    return tuple(Path(value) for value in _values(options, _FOLDER))
+    return tuple(Path(value) for value in values_of(options, _FOLDER))
 
 
 def found_headers(texts: Sequence[str], file: str, options: Sequence[str], known: Collection[str]) -> list[str] | None:
@@ -34,7 +36,7 @@ def found_headers(texts: Sequence[str], file: str, options: Sequence[str], known
         None where an ``#include`` names a macro or a header cannot be read: then nobody knows what the compiler reads.
     """
     folders = [Path(file).parent, *folders_of(options)]
-    pending = [path for name in _values(options, _READ_FIRST) for path in _places(name, folders)]
+    pending = [path for name in values_of(options, _READ_FIRST) for path in _places(name, folders)]
     found: dict[Path, str] = {}
     for text in texts:
         names = _names(text)
@@ -55,18 +57,6 @@ def found_headers(texts: Sequence[str], file: str, options: Sequence[str], known
             return None
         pending += [there for name in names for there in _places(name, [path.parent, *folders])]
     return [f"{path}: {digest}" for path, digest in sorted(found.items())]
-
-
-def _values(options: Sequence[str], names: tuple[str, str]) -> Iterator[str]:
-    """The values of an option, given its short and its long name: ``-Ifolder``, ``--name=value``, or in two strings."""
-    short, long = names
-    given = iter(options)
-    for option in given:
-        plain = option.strip()
-        if plain in names:
-            yield next(given, "").strip()
-        elif plain.startswith((short, f"{long}=")):
-            yield plain.removeprefix(long if plain.startswith(long) else short).lstrip("= ")
 
 
 def _names(text: str) -> set[str] | None:

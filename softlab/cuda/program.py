@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from softlab.cuda.given_options import fuses_products
+
 #: NVRTC's option for device code that launches kernels: what carries the launches out is linked later.
 RELOCATABLE = "--relocatable-device-code=true"
 
@@ -57,12 +59,8 @@ class Program:
 
     @property
     def fuses_products(self) -> bool:
-        """Whether the assembler may round a product and the sum behind it once: not in code for a debugger.
-
-        With ``-G`` and with ``-fmad=false`` NVRTC tells the assembler so. The PTX does not say it.
-        """
-        names = {option.lstrip("-").replace(" ", "=") for option in self.options}
-        return not names & {"G", "device-debug", "fmad=false"}
+        """Whether the assembler may round a product and the sum behind it once."""
+        return fuses_products(self.options)
 
     def sibling(self, name: str) -> Program | None:
         """Another kernel of the same compilation; None where it is not there, or not certain to be meant.

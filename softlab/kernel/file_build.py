@@ -47,12 +47,6 @@ _OVERLOAD = re.compile(r"^\(void \(\*\)\(.*\)\)")
 _ATTEMPTS = 5
 
 
-def macros_in(options: Sequence[str]) -> frozenset[str]:
-    """The names of the macros that the options define."""
-    found = [re.match(r"(?:-D|--define-macro=)\s*(\w+)", option.strip()) for option in options]
-    return frozenset(one[1] for one in found if one)
-
-
 def blames_arguments(log: str) -> bool:
     """Whether every error is one of template arguments: none is of a name that is missing."""
     starts = [match.start() for match in _ERROR.finditer(log)]

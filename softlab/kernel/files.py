@@ -14,11 +14,12 @@ from typing import Any
 from softlab.cuda.compile import Program, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.found_headers import folders_of
+from softlab.cuda.given_options import macros_in
 from softlab.cuda.program_parts import contexts
 from softlab.cuda.shims import shim_headers, standard_words
 from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
-from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments, macros_in
+from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments
 from softlab.kernel.kernel_names import ONLY_FORM
 
 #: What NVRTC says of functions and variables of the host.

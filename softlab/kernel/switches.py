@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from softlab.cuda.device_code import DeviceCode
+from softlab.cuda.given_options import macros_in
 
 _DIRECTIVE = re.compile(r"\s*#\s*(ifdef|ifndef|if|elif|else|endif)\b")
 #: Macros of the compiler, and those for other compilers and machines.
@@ -32,7 +33,7 @@ def switches(code: DeviceCode, name: str, log: str, options: Sequence[str]) -> d
     defined = set(written) - {
         name for text in _texts(code) for name in _DEFAULT_OFF.findall(text) if written.count(name) == 1
     }
-    defined |= {re.sub(r"^-D\s*|=.*", "", option) for option in options}
+    defined |= macros_in(options)
     found: dict[str, str] = {}
     for places in ([around_kernel(code, name, log)], *_around_macros(code, log)):
         ways: list[dict[str, str]] = []

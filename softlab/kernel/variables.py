@@ -101,11 +101,11 @@ class VariableStore:
         """What to say of those of the variables that are constant, have no initialiser and were never written."""
         unset = (v for v in variables if v.space == "const" and not any(v.data) and not v.relocations)
         names = (qualified_name(v.name) for v in unset if v.name not in self._written and not v.name.startswith(_MADE))
+        own = (name for name in names if not name.startswith(_LIBRARIES))
         return [
             f"the constant variable {name} holds zeros: nothing has written it. Where the host of the program does so, "
             f"write kernel.constants[{name!r}] before the launch"
-            for name in names
-            if not name.startswith(_LIBRARIES)
+            for name in own
         ]
 
     def send(self, residence: Residence, symbols: Sequence[str]) -> None:

@@ -78,7 +78,9 @@ def test_not_where_the_source_forbids_it(source: str, options: tuple[str, ...]) 
     ("c - a * b", lambda a, b, c: c - a * b),
 ])  # fmt: skip
 @pytest.mark.parametrize("kind", ["__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"])
-@pytest.mark.parametrize("options", [(), ("-fmad=false",), ("-G",)], ids=["", "fmad=false", "G"])
+@pytest.mark.parametrize(
+    "options", [(), ("-fmad=false",), ("--fmad", "false"), ("-G",)], ids=["", "fmad=false", "fmad false", "G"]
+)
 def test_halves(kind: str, expression: str, oracle, options: tuple[str, ...]) -> None:
     """The operators of halves are a multiplication and an addition to NVRTC, one HFMA2 in the machine code.
 

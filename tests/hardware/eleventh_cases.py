@@ -5,7 +5,6 @@ sizes are drawn by lot. They are predicted and committed before a GPU measures t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from tests.hardware.eighth_cases import offsets
 from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.ninth_cases import lists, normal, unit, up
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import SERIES, numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "eleventh.cu"
@@ -26,16 +25,6 @@ DRAM = ("stream",)
 def drawn(seed: int, count: int, low: int, high: int) -> list[int]:
     """``count`` whole numbers from ``low`` to ``high``, whose logarithms are evenly distributed."""
     return np.exp(np.random.default_rng(seed).uniform(np.log(low), np.log(high), count)).astype(int).tolist()
-
-
-@dataclass(frozen=True)
-class Formed(Array):
-    """An array by the recipe ``kind`` below: a function of ``size``, ``high`` and a generator of random numbers."""
-
-    def make(self) -> np.ndarray:
-        """The array, of shape (size,)."""
-        found = RECIPES[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
-        return np.asarray(found).astype(self.dtype).ravel()
 
 
 def _routes(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
@@ -161,6 +150,12 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "from 300": lambda size, high, rng: 300 + high * rng.random(size),
     "from half": lambda size, high, rng: 0.5 + high * rng.random(size),
 }
+
+
+class Formed(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
 
 
 def series() -> dict[str, list[str]]:

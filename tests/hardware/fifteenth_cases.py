@@ -5,7 +5,6 @@ They are predicted and committed before a GPU measures them."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +12,13 @@ import numpy as np
 
 from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.ninth_cases import Made, halves, lists, normal, unit, up
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "fifteenth.cu"
 FILE = "fifteenth.cu"
 #: Categories whose launches are bound by DRAM, or close to it.
 DRAM = ("stream",)
-
-
-@dataclass(frozen=True)
-class Prepared(Array):
-    """An array by the recipe ``kind`` below: a function of ``size``, ``high`` and a generator of random numbers."""
-
-    def make(self) -> np.ndarray:
-        """The array, of shape (size,)."""
-        found = RECIPES[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
-        return np.asarray(found).astype(self.dtype).ravel()
 
 
 def _links(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
@@ -105,6 +94,12 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "blobs": lambda size, high, rng: np.convolve(rng.random(size + 2), np.ones(3) / 3, "valid") > 0.42,
     "within": lambda size, high, rng: rng.uniform(-0.01 * high, 0.01 * high, size),
 }
+
+
+class Prepared(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
 
 
 def series() -> dict[str, list[str]]:

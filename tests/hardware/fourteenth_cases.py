@@ -5,7 +5,6 @@ They are predicted and committed before a GPU measures them."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,23 +13,13 @@ import numpy as np
 
 from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.ninth_cases import Made, halves, lists, normal, unit, up
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.timing_cases import Array, ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "fourteenth.cu"
 FILE = "fourteenth.cu"
 #: Categories whose launches are bound by DRAM, or close to it.
 DRAM = ("stream",)
-
-
-@dataclass(frozen=True)
-class Arranged(Array):
-    """An array by the recipe ``kind`` below: a function of ``size``, ``high`` and a generator of random numbers."""
-
-    def make(self) -> np.ndarray:
-        """The array, of shape (size,)."""
-        found = RECIPES[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
-        return np.asarray(found).astype(self.dtype).ravel()
 
 
 def hashes(x: Any) -> np.ndarray:
@@ -292,6 +281,12 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "factors": lambda size, high, rng: np.exp(rng.normal(0, 0.01, size)),
     "maps": lambda size, high, rng: rng.uniform(-0.45, 0.45, size) * np.resize([1, 1, 3], size),
 }
+
+
+class Arranged(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
 
 
 def series() -> dict[str, list[str]]:

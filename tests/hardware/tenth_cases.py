@@ -5,7 +5,6 @@ predicted and committed before a GPU measures them."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,13 @@ import numpy as np
 from tests.hardware.eighth_cases import offsets
 from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.ninth_cases import lists, normal, unit, up
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import SERIES, numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "tenth.cu"
 FILE = "tenth.cu"
 #: Categories whose launches are bound by DRAM, or close to it.
 DRAM = ("stream",)
-
-
-@dataclass(frozen=True)
-class Shaped(Array):
-    """An array by the recipe ``kind`` below: a function of ``size``, ``high`` and a generator of random numbers."""
-
-    def make(self) -> np.ndarray:
-        """The array, of shape (size,)."""
-        found = RECIPES[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
-        return np.asarray(found).astype(self.dtype).ravel()
 
 
 def _parents(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
@@ -91,6 +80,12 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "below one": lambda size, high, rng: rng.random(size) * (1 - 1e-6),
     "above half": lambda size, high, rng: 0.5 + high * rng.random(size),
 }
+
+
+class Shaped(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
 
 
 def series() -> dict[str, list[str]]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from tests.hardware import eleventh_cases
 from tests.hardware.eighth_cases import offsets
 from tests.hardware.eleventh_cases import Formed, drawn
+from tests.hardware.in_python import rows_of
 from tests.hardware.ninth_cases import lists, normal, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
@@ -41,10 +41,6 @@ def luck_of(state):
     while True:
         state = (state * 747796405 + 2891336453) % 2**32
         yield ((state >> 9) + 0.5) / 2**23
-
-
-def rows_of(starts, members):
-    return [members[a:b].tolist() for a, b in pairwise(starts)]
 
 
 def is_set(words, k):

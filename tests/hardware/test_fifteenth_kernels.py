@@ -15,7 +15,7 @@ import pytest
 
 from tests.hardware import fifteenth_cases
 from tests.hardware.fifteenth_cases import Prepared
-from tests.hardware.fourteenth_cases import hashes
+from tests.hardware.in_python import Rolled, in_halves, rows_of
 from tests.hardware.ninth_cases import Made, halves, lists, normal, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
@@ -30,32 +30,6 @@ small = SmallLaunches(fifteenth_cases)
 
 def test_every_kernel_of_the_set_has_a_small_launch():
     assert set(small.launches) == {case.kernel.partition("<")[0] for case in fifteenth_cases.cases()}
-
-
-class Rolled:
-    """The kernels' stream of random numbers for thread ``k``."""
-
-    def __init__(self, k, seed):
-        self.state = int(hashes(k ^ int(seed)))
-
-    def word(self):
-        self.state = (self.state * 747796405 + 2891336453) % WORD
-        mixed = (self.state >> (self.state >> 28) + 4 ^ self.state) * 277803737 % WORD
-        return mixed >> 22 ^ mixed
-
-    def below(self, n):
-        return self.word() * int(n) >> 32
-
-    def part(self):
-        return ((self.word() >> 9) + 0.5) / 2**23
-
-
-def rows_of(starts, members):
-    return [members[a:b].tolist() for a, b in pairwise(starts)]
-
-
-def in_halves(words):
-    return words.view("f2").astype("f8")
 
 
 def by_thread(values, n):

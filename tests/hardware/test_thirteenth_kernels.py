@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 
 from tests.hardware import thirteenth_cases
+from tests.hardware.in_python import in_halves, rows_of
 from tests.hardware.ninth_cases import halves, lists, normal, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.thirteenth_cases import Composed
@@ -49,14 +49,6 @@ def states(state):
 def chances(state):
     """Numbers between 0 and 1 from a state, without an end."""
     return (((state >> 9) + 0.5) / 2**23 for state in states(state))
-
-
-def rows_of(starts, members):
-    return [members[a:b].tolist() for a, b in pairwise(starts)]
-
-
-def in_halves(words):
-    return words.view("f2").astype("f8")
 
 
 def edges(picture, by):

@@ -14,6 +14,7 @@ import pytest
 from tests.hardware import twelfth_cases
 from tests.hardware.eighth_cases import offsets
 from tests.hardware.eleventh_cases import Formed
+from tests.hardware.in_python import rows_of
 from tests.hardware.ninth_cases import lists, normal, skewed, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
@@ -42,10 +43,6 @@ def chances(state):
     while True:
         state = (state * 1664525 + 1013904223) % WORD
         yield ((state >> 9) + 0.5) / 2**23
-
-
-def rows_of(starts, members):
-    return [members[a:b].tolist() for a, b in pairwise(starts)]
 
 
 def turned_left(word, by):

@@ -5,7 +5,6 @@ sizes are drawn by lot. They are predicted and committed before a GPU measures t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +13,13 @@ import numpy as np
 from tests.hardware.eleventh_cases import drawn
 from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.ninth_cases import halves, lists, normal, unit, up
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "thirteenth.cu"
 FILE = "thirteenth.cu"
 #: Categories whose launches are bound by DRAM, or close to it.
 DRAM = ("stream",)
-
-
-@dataclass(frozen=True)
-class Composed(Array):
-    """An array by the recipe ``kind`` below: a function of ``size``, ``high`` and a generator of random numbers."""
-
-    def make(self) -> np.ndarray:
-        """The array, of shape (size,)."""
-        found = RECIPES[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
-        return np.asarray(found).astype(self.dtype).ravel()
 
 
 def _moves(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
@@ -261,6 +250,12 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "samples": lambda size, high, rng: rng.integers(-high, high + 1, size),
     "cases": lambda size, high, rng: np.minimum([min(k.bit_count(), 8 - k.bit_count()) for k in range(size)], 4),
 }
+
+
+class Composed(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
 
 
 def series() -> dict[str, list[str]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,6 +43,17 @@ class Array:
             found[1:-1] += np.random.default_rng(self.size + self.high).integers(0, self.high, self.size - 2)
             return found.astype(self.dtype)
         return np.random.default_rng(self.size + self.high).integers(0, self.high, self.size).astype(self.dtype)
+
+
+class ByRecipe(Array):
+    """An array by the recipe ``kind`` of a set: a function of ``size``, ``high`` and a generator of random numbers."""
+
+    recipes: ClassVar[Mapping[str, Callable[[int, int, np.random.Generator], Any]]]
+
+    def make(self) -> np.ndarray:
+        """The array, of shape (size,)."""
+        found = self.recipes[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
+        return np.asarray(found).astype(self.dtype).ravel()
 
 
 @dataclass(frozen=True)

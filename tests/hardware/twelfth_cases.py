@@ -5,7 +5,6 @@ sizes are drawn by lot. They are predicted and committed before a GPU measures t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +14,13 @@ from tests.hardware.eighth_cases import offsets
 from tests.hardware.eleventh_cases import Formed, drawn
 from tests.hardware.launch_sets import by_series, launches
 from tests.hardware.ninth_cases import lists, normal, skewed, unit, up
-from tests.hardware.timing_cases import Array, TimingCase, f, i, zeros
+from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import SERIES, numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "twelfth.cu"
 FILE = "twelfth.cu"
 #: Categories whose launches are bound by DRAM, or close to it.
 DRAM = ("stream",)
-
-
-@dataclass(frozen=True)
-class Built(Array):
-    """An array by the recipe ``kind`` below: a function of ``size``, ``high`` and a generator of random numbers."""
-
-    def make(self) -> np.ndarray:
-        """The array, of shape (size,)."""
-        found = RECIPES[self.kind](self.size, self.high, np.random.default_rng(self.size + self.high))
-        return np.asarray(found).astype(self.dtype).ravel()
 
 
 def _near(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
@@ -118,6 +107,12 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
          rng.uniform(0.1, 0.8, size // 4)]
     ),
 }  # fmt: skip
+
+
+class Built(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
 
 
 def half_numbers(size: int, high: int = 1) -> Built:

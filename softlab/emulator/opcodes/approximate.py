@@ -244,13 +244,15 @@ _MANY_TURNS = 2.0**20
 _STEPS = 2.0**25
 
 
-def _of_revolutions(function: Callable) -> Callable:
+def _of_revolutions(function: Callable, steps: float | None = None) -> Callable:
+    """A function of an angle in radians as the hardware has it; ``steps``: of a revolution, to which it is cut."""
+
     def apply(a):
         turns = cut_f32(np.multiply(a, _PER_REVOLUTION, dtype=np.float64))
         if not np.abs(turns).max() <= _MANY_TURNS:  # or one is NaN
             turns = np.fmod(turns, 1.0)
-        if function is np.sin:
-            turns = np.trunc(turns * _STEPS) / _STEPS
+        if steps is not None:
+            turns = np.trunc(turns * steps) / steps
         return function(turns * _REVOLUTION).astype(np.float32)
 
     return apply
@@ -259,5 +261,5 @@ def _of_revolutions(function: Callable) -> Callable:
 @pure("sin", "cos", types=("f32",))
 def _sine(form: Form) -> Semantics:
     form.one_of("approx")
-    function = _of_revolutions({"sin": np.sin, "cos": np.cos}[form.opcode])
+    function = _of_revolutions(np.sin, _STEPS) if form.opcode == "sin" else _of_revolutions(np.cos)
     return unary(finish(form, function), form.one_type())

@@ -130,7 +130,7 @@ class _Layout:
 
     def _lay_out_stack(self, variables: list[Variable]) -> int:
         """Local variables and those for the parameters of calls; returns their bytes."""
-        own = [v for v in variables if v.space in ("local", "param") and v.name not in self.spaces]
+        own = (v for v in variables if v.space in ("local", "param") and v.name not in self.spaces)
         stack, nbytes = _layout(own)
         self.addresses.update({variable.name: offset for variable, offset in stack})
         self.spaces.update({variable.name: "local" for variable, _ in stack})
