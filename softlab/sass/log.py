@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from softlab.instruments.banks import BANK_BYTES, wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
+from softlab.sass import native_requests
 from softlab.sass.lanes import WARP, Lanes
 from softlab.sass.streams import NO_BARRIERS, Accesses, Kind, Space, WarpStream
 
@@ -26,6 +28,9 @@ _LINE = 128
 _NEAR = 1 << 38
 #: Factors of a hash of 32 numbers.
 _FACTORS = np.random.default_rng(1).integers(1 << 62, size=WARP) | 1
+#: A request of the lanes of a run: the first entry of the run, the offset of the instruction, the addresses and which
+#: lanes are active.
+Kept = tuple[int, int, np.ndarray, np.ndarray]
 
 
 class Log:
@@ -44,7 +49,7 @@ class Log:
         self._first = 0  # the first entry of the current run
         self._guards: list[tuple[int, int, np.ndarray]] = []
         self._barriers: list[tuple[np.ndarray, np.ndarray]] = []
-        self._requests: dict[tuple[int, int, int, bool], list[tuple[int, int, np.ndarray, np.ndarray]]] = {}
+        self._requests: dict[tuple[int, int, int, bool], list[Kept]] = {}
         self._kept = 0
         #: Requests are not kept: a look ahead.
         self.silent = False
@@ -99,26 +104,12 @@ class Log:
     def _count(self) -> None:
         """Wavefronts and sectors of the addresses that are kept."""
         for (space, kind, width, of_matrices), requests in self._requests.items():
-            address = np.concatenate([a for _, _, a, _ in requests])
-            active = np.concatenate([m for _, _, _, m in requests])
-            entry = np.concatenate([first + np.arange(len(a)) for first, _, a, _ in requests])
-            offset = np.repeat([o for _, o, _, _ in requests], [len(a) for _, _, a, _ in requests])
-            some = active.any(axis=1)
-            address, active, entry, offset = address[some], active[some], entry[some], offset[some]
-            low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
+            rule = native_requests.rule_of(space, kind, of_matrices)
             unit = BANK_BYTES if space == Space.SHARED and kind == Kind.ATOMIC else SECTOR_BYTES
-            pattern, which = _patterns(np.where(active, address - low[:, None], -1))
-            if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
-                several, near = _passes(pattern, max(4, width))
-                wavefronts = several[which]
-            else:
-                several, near = _different(np.where(pattern >= 0, pattern // unit, -1))
-                wavefronts = _wavefronts(pattern, space, width, kind, of_matrices)[which]
-            count = several[which]
-            ends = np.cumsum(count)
-            first = (np.cumsum(several) - several)[which]
-            sectors = near[np.repeat(first - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)]
-            sectors = sectors + np.repeat(low // unit, count)
+            found = native_requests.counted(requests, rule, width, unit)
+            if found is None:
+                found = counted_by_numpy(requests, space, kind, width, of_matrices)
+            entry, offset, wavefronts, count, sectors = found
             same = np.full(len(entry), space, np.uint8), np.full(len(entry), kind, np.uint8)
             self._counted.append((entry, offset, *same, wavefronts, count, sectors))
         self._requests.clear()
@@ -201,6 +192,32 @@ class Log:
             )
             for (a, b), (first, last) in zip(pairwise(cut), pairwise(begins_at), strict=True)
         ]
+
+
+def counted_by_numpy(
+    requests: Sequence[Kept], space: int, kind: int, width: int, of_matrices: bool
+) -> tuple[np.ndarray, ...]:
+    """The requests that have an active lane: entry, offset, wavefronts, how many sectors, and all sectors."""
+    address = np.concatenate([a for _, _, a, _ in requests])
+    active = np.concatenate([m for _, _, _, m in requests])
+    entry = np.concatenate([first + np.arange(len(a)) for first, _, a, _ in requests])
+    offset = np.repeat([o for _, o, _, _ in requests], [len(a) for _, _, a, _ in requests])
+    some = active.any(axis=1)
+    address, active, entry, offset = address[some], active[some], entry[some], offset[some]
+    low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
+    unit = BANK_BYTES if space == Space.SHARED and kind == Kind.ATOMIC else SECTOR_BYTES
+    pattern, which = _patterns(np.where(active, address - low[:, None], -1))
+    if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
+        several, near = _passes(pattern, max(4, width))
+        wavefronts = several[which]
+    else:
+        several, near = _different(np.where(pattern >= 0, pattern // unit, -1))
+        wavefronts = _wavefronts(pattern, space, width, kind, of_matrices)[which]
+    count = several[which]
+    ends = np.cumsum(count)
+    first = (np.cumsum(several) - several)[which]
+    sectors = near[np.repeat(first - (ends - count), count) + np.arange(int(ends[-1]) if len(ends) else 0)]
+    return entry, offset, wavefronts, count, sectors + np.repeat(low // unit, count)
 
 
 def _patterns(relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

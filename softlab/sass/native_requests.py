@@ -1,0 +1,227 @@
+"""Wavefronts and sectors of requests, counted in a compiled loop over the lanes: what :mod:`.log` does in NumPy.
+
+The functions are written for :mod:`softlab.emulator.machine.native_python`. They leave to NumPy what they return
+``UNKNOWN`` for: addresses below zero or misaligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
+from softlab.sass.streams import Kind, Space
+
+UNKNOWN = -1
+#: How the wavefronts of a request are counted: as the passes of atomics in L2, as different words, as the lanes of the
+#: busiest bank, and by the bank rule for loads and stores.
+PASSES, WORDS, BUSIEST, LOADS, STORES = range(5)
+#: Places of the scratch array: how many requests there are, sorted keys, counts of banks, and the units of each bank.
+KEPT, KEYS, COUNTS, UNITS, SCRATCH = 0, 32, 64, 96, 96 + 32 * 32
+_LANES = 32
+#: Address bits that tell the lanes of one request apart for the bank rule (``_NEAR`` of :mod:`.log`).
+_NEAR_MASK = (1 << 38) - 1
+_NONE = 1 << 62
+#: What NumPy takes for one request, in units of 100 microseconds.
+_REQUEST = 0.01
+
+
+def least(address: Int64s, active: Bytes, at: int) -> int:
+    """The lowest address of the active lanes; ``_NONE`` where no lane is active."""
+    found = _NONE
+    for lane in range(at, at + _LANES):
+        if active[lane] and address[lane] < found:
+            found = address[lane]
+    return found
+
+
+def put(out: Int64s, first: int, count: int, key: int) -> int:
+    """Put a key into its place among ``count`` different ones, ascending from ``first`` on; how many there are then."""
+    k = first + count
+    while k > first and out[k - 1] > key:
+        k -= 1
+    if k > first and out[k - 1] == key:
+        return count
+    for m in range(first + count, k, -1):
+        out[m] = out[m - 1]
+    out[k] = key
+    return count + 1
+
+
+def different(address: Int64s, active: Bytes, at: int, shift: int, out: Int64s, first: int) -> int:
+    """The different units of ``1 << shift`` bytes of the active lanes, ascending in ``out``; how many."""
+    count = 0
+    for lane in range(at, at + _LANES):
+        if active[lane]:
+            count = put(out, first, count, address[lane] >> shift)
+    return count
+
+
+def passes(address: Int64s, active: Bytes, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
+    """The sectors of all passes of an atomic on words of ``1 << shift`` bytes; how many."""
+    lanes = 0
+    for lane in range(at, at + _LANES):
+        if active[lane]:
+            key, k = address[lane] >> shift, KEYS + lanes
+            while k > KEYS and scratch[k - 1] > key:
+                scratch[k] = scratch[k - 1]
+                k -= 1
+            scratch[k] = key
+            lanes += 1
+    # A lane is in the pass of its sector that has its number among the lanes at its word.
+    count, turn = 0, 0
+    for k in range(KEYS, KEYS + lanes):
+        turn = turn + 1 if k > KEYS and scratch[k] == scratch[k - 1] else 0
+        count = put(out, first, count, (scratch[k] << shift >> 5) * _LANES + turn)
+    for k in range(first, first + count):
+        out[k] = out[k] // _LANES
+    return count
+
+
+def busiest(address: Int64s, active: Bytes, at: int, scratch: Int64s) -> int:
+    """The lanes of the bank that has the most."""
+    most = 0
+    for bank in range(COUNTS, COUNTS + _LANES):
+        scratch[bank] = 0
+    for lane in range(at, at + _LANES):
+        if active[lane]:
+            bank = COUNTS + (address[lane] >> 2 & 31)
+            scratch[bank] += 1
+            most = max(most, scratch[bank])
+    return most
+
+
+def near(address: Int64s, lane: int, low: int) -> int:
+    """An address as the bank rule takes it."""
+    return address[lane] - low & _NEAR_MASK
+
+
+def paired(address: Int64s, active: Bytes, at: int, low: int, step: int) -> int:
+    """Whether every two active lanes whose numbers differ by the bit ``step`` have the same address."""
+    for lane in range(_LANES):
+        one, other = at + lane, at + (lane ^ step)
+        if active[one] and active[other] and near(address, one, low) != near(address, other, low):
+            return 0
+    return 1
+
+
+def fullest(
+    address: Int64s, active: Bytes, at: int, end: int, low: int, shift: int, slots: int, scratch: Int64s
+) -> int:
+    """The different units of the fullest slot among the lanes from ``at`` to ``end``."""
+    most = 0
+    for slot in range(slots):
+        scratch[COUNTS + slot] = 0
+    for lane in range(at, end):
+        if active[lane]:
+            unit = near(address, lane, low) >> shift
+            slot = unit & slots - 1
+            count, first = scratch[COUNTS + slot], UNITS + _LANES * slot
+            k = 0
+            while k < count and scratch[first + k] != unit:
+                k += 1
+            if k == count:
+                scratch[first + k] = unit
+                scratch[COUNTS + slot] = count + 1
+                most = max(most, count + 1)
+    return most
+
+
+def by_banks(address: Int64s, active: Bytes, at: int, low: int, width: int, store: int, scratch: Int64s) -> int:
+    """Wavefronts by the bank rule (:mod:`softlab.instruments.banks`); ``UNKNOWN`` where an address is misaligned."""
+    for lane in range(at, at + _LANES):
+        if active[lane] and address[lane] & width - 1:
+            return UNKNOWN
+    shift = 4 if width == 16 else 3 if width == 8 else 2
+    slots = 128 >> shift
+    together = slots
+    if width > 4 and not store and (paired(address, active, at, low, 1) or paired(address, active, at, low, 2)):
+        together = 2 * slots
+    total, first = 0, at
+    while first < at + _LANES:
+        total += fullest(address, active, first, first + together, low, shift, slots, scratch)
+        first += together
+    return total
+
+
+def count(
+    address: Int64s, active: Bytes, requests: int, rule: int, width: int, shift: int,
+    rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, kept: int, filled: int,
+) -> int:  # fmt: skip
+    """Count ``requests`` of 32 lanes each; those without an active lane are left out.
+
+    ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
+    from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
+    ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``.
+    """
+    for row in range(requests):
+        at = _LANES * row
+        low = least(address, active, at)
+        if low < 0:
+            return UNKNOWN
+        if low != _NONE:
+            low = low >> 7 << 7
+            if rule == PASSES:
+                number = passes(address, active, at, 4 if width == 16 else 3 if width == 8 else 2,
+                                sectors, filled, scratch)  # fmt: skip
+                passed = number
+            else:
+                number = different(address, active, at, shift, sectors, filled)
+                passed = 0
+            if rule == WORDS:
+                passed = different(address, active, at, 2, scratch, KEYS)
+            if rule == BUSIEST:
+                passed = busiest(address, active, at, scratch)
+            if rule >= LOADS:
+                passed = by_banks(address, active, at, low, width, rule == STORES, scratch)
+                if passed < 0:
+                    return UNKNOWN
+            rows[kept], wavefronts[kept], counts[kept] = row, passed, number
+            kept += 1
+            filled += number
+    scratch[KEPT] = kept
+    return filled
+
+
+COUNT = CompiledFunction(count)
+
+
+def rule_of(space: int, kind: int, of_matrices: bool) -> int:
+    """How the wavefronts of such requests are counted."""
+    if space == Space.CONSTANT:
+        return WORDS
+    if kind in (Kind.ATOMIC, Kind.REDUCTION) and space == Space.GLOBAL:
+        return PASSES
+    if kind == Kind.ATOMIC:
+        return BUSIEST
+    return STORES if kind == Kind.STORE or of_matrices else LOADS  # the lanes of a store are not paired either
+
+
+def counted(
+    requests: Sequence[tuple[int, int, np.ndarray, np.ndarray]], rule: int, width: int, unit: int
+) -> tuple[np.ndarray, ...] | None:
+    """The requests that have an active lane: entry, offset, wavefronts, how many sectors, and all sectors.
+
+    Arguments:
+        requests: first entry, offset, addresses and active lanes, as the log keeps them. unit: bytes of a sector.
+
+    None where NumPy has to count, as the loop is not compiled or leaves it to NumPy.
+    """
+    total = sum(len(address) for _, _, address, _ in requests)
+    if not COUNT.ready(compiled_blocks(), _REQUEST * total):
+        return None
+    rows, wavefronts, counts, entries, offsets = np.empty((5, total), np.int64)
+    sectors, scratch = np.empty(total * _LANES, np.int64), np.zeros(SCRATCH, np.int64)
+    out = tuple(map(id, (rows, wavefronts, counts, sectors, scratch)))
+    kept, filled = 0, 0
+    for first, offset, address, active in requests:
+        lanes, on = np.ascontiguousarray(address), np.ascontiguousarray(active)
+        filled = COUNT.call(id(lanes), id(on), len(lanes), rule, width, unit.bit_length() - 1, *out, kept, filled)
+        if filled == UNKNOWN:
+            return None
+        before, kept = kept, int(scratch[KEPT])
+        entries[before:kept] = rows[before:kept] + first
+        offsets[before:kept] = offset
+    return (*(one[:kept].copy() for one in (entries, offsets, wavefronts, counts)), sectors[:filled].copy())

@@ -1,0 +1,85 @@
+"""The compiled count of wavefronts and sectors gives what NumPy gives, and so does its source in Python."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab.emulator.machine.native import available, compiling
+from softlab.sass import native_requests
+from softlab.sass.log import Kept, counted_by_numpy
+from softlab.sass.streams import Kind, Space
+
+_KINDS = [(space, kind) for space in Space for kind in Kind]
+
+
+def _requests(random: np.random.Generator, width: int, low: int = 0) -> list[Kept]:
+    """Requests of several instructions: neighbours, a few addresses, any addresses, steps, one address."""
+    made = []
+    for number, rows in enumerate(random.integers(1, 9, 5).tolist()):
+        base = random.integers(low, 1 << 40, (rows, 1)) // width * width
+        anywhere = random.integers(low, 1 << 45, (rows, 32)) // width * width
+        address = (
+            base + np.arange(32) * width,
+            base + random.integers(0, 64, (rows, 32)) * width,
+            anywhere,
+            base + np.arange(32) // random.integers(1, 9) * width * random.integers(1, 40),
+            np.broadcast_to(base, (rows, 32)),
+        )[number]
+        active = random.random((rows, 32)) < random.choice([0, 0.05, 0.5, 1])
+        made.append((100 * number, int(random.integers(20)), address.astype(np.int64), active))
+    return made
+
+
+def _widths(space: Space, kind: Kind) -> tuple[int, ...]:
+    if kind in (Kind.ATOMIC, Kind.REDUCTION):
+        return 4, 8, 16
+    return (1, 2, 4, 8) if space == Space.CONSTANT else (1, 2, 4, 8, 16)
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@pytest.mark.parametrize(("space", "kind"), _KINDS)
+def test_the_compiled_count_is_that_of_numpy(space, kind):
+    random = np.random.default_rng(int(space) * 5 + int(kind))
+    unit = 4 if space == Space.SHARED and kind == Kind.ATOMIC else 32
+    for width in _widths(space, kind):
+        for of_matrices in (False, True):
+            requests = _requests(random, width)
+            with compiling("all"):
+                rule = native_requests.rule_of(space, kind, of_matrices)
+                found = native_requests.counted(requests, rule, width, unit)
+            wanted = counted_by_numpy(requests, space, kind, width, of_matrices)
+            assert found is not None
+            for one, other in zip(found, wanted, strict=True):
+                assert one.dtype == other.dtype
+                np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("rule", range(5))
+def test_the_source_in_python_is_what_is_compiled(rule):
+    (_, _, address, active), *_ = _requests(np.random.default_rng(rule), 8)
+    given = address.reshape(-1), active.reshape(-1).view(np.uint8), len(address), rule, 8, 5
+
+    def outputs():
+        sizes = (len(address),) * 3 + (32 * len(address), native_requests.SCRATCH)
+        return [np.zeros(size, np.int64) for size in sizes]
+
+    made = outputs()
+    native_requests.count(*given, *made, 0, 0)
+    if available():
+        compiled = outputs()
+        places = [id(one) if isinstance(one, np.ndarray) else one for one in (*given, *compiled)]
+        native_requests.COUNT.call(*places, 0, 0)
+        for one, other in zip(made, compiled, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_numpy_counts_what_the_loop_does_not_know():
+    requests = [(0, 0, np.full((1, 32), -64), np.ones((1, 32), bool))]
+    with compiling("all" if available() else "none"):
+        assert native_requests.counted(requests, native_requests.LOADS, 4, 32) is None
+    misaligned = [(0, 0, np.full((1, 32), 2), np.ones((1, 32), bool))]
+    with compiling("all" if available() else "none"):
+        assert native_requests.counted(misaligned, native_requests.LOADS, 4, 32) is None
+    with compiling("none"):
+        assert native_requests.counted([(0, 0, np.zeros((1, 32), int), np.ones((1, 32), bool))], 3, 4, 32) is None
