@@ -10,7 +10,7 @@ from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.turns import take_turns
 from softlab.kernel import Kernel
 
-THREADS = 128
+THREADS = 160
 
 
 def wrap(value: int, kind: str) -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from softlab.kernel import Kernel
 
-GRID, THREADS = 2, 96
+GRID, THREADS = 3, 96
 ORDERS = (None, (0, 1, 2), (2, 0, 1))
 VOTES = """
 extern "C" __global__ void votes(const int* in, int* out) {

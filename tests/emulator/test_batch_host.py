@@ -16,7 +16,7 @@ from softlab.emulator.machine.faults import Geometry
 from softlab.emulator.machine.specials import special_registers
 from softlab.emulator.ptx.syntax import Instruction
 
-BLOCKS, THREADS = 3, 64
+BLOCKS, THREADS = 3, 96
 GEOMETRY = Geometry((6, 1, 1), (THREADS, 1, 1), 2)
 BARRIER = Instruction("barrier", ("sync", "aligned"), ())
 

@@ -20,7 +20,7 @@ from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 
-ROWS, THREADS, SIZE, NBYTES, LENGTH = 4, 64, 2, 1024, 2048
+ROWS, THREADS, SIZE, NBYTES, LENGTH = 6, 96, 3, 1024, 2048
 #: The last bytes of shared memory hold two mbarriers.
 BARS = (NBYTES - 16, NBYTES - 8)
 MOST = NBYTES - 16
@@ -237,7 +237,7 @@ def test_bulk_copies_into_shared_memory(seed: int, watched: bool) -> None:
     assert sum(copy.nbytes * len(copy.lane) for copy in batch.bulk.unfinished()) == left
     if watched:
         ended = sum(copy.nbytes * len(copy.lane) for _, copy in batch.told)
-        assert ended == 8 * 10**6 - sum(expected.values())
+        assert ended == len(expected) * 10**6 - sum(expected.values())
         assert sum(copy.nbytes * len(copy.lane) for copy, _ in batch.begun) == ended + left
         for copy, lanes in batch.begun:
             assert lanes.mask.reshape(-1)[copy.lane].all()
@@ -268,18 +268,18 @@ def test_a_phase_ends_with_the_bytes_that_it_expects() -> None:
     assert batch.mbarriers.phase(batch.key(0, bar)) == 2
 
 
-@pytest.mark.parametrize("ranks", [0b01, 0b10, 0b11])
+@pytest.mark.parametrize("ranks", [0b001, 0b010, 0b100, 0b101, 0b111])
 def test_a_multicast_goes_to_each_block_that_it_names(ranks: int) -> None:
     batch = Batch(4)
     batch.init(1000)
     source = np.uint64(batch.base + 64)
-    batch.bulk.load(some([(3, 7)]), ends("cluster", "global", multicast=True), np.uint64(48), source,
+    batch.bulk.load(some([(SIZE + 1, 7)]), ends("cluster", "global", multicast=True), np.uint64(48), source,
                     np.uint32(32), np.uint64(BARS[1]), np.uint32(ranks))  # fmt: skip
-    for row in (2, 3):
+    for row in range(SIZE, 2 * SIZE):
         batch.copies.finish(batch.key(row, BARS[1]))
-        if ranks >> (row - 2) & 1:
+        if ranks >> (row - SIZE) & 1:
             batch.plain[row, 64:96] = batch.array[96:128]
-        assert batch.mbarriers.missing_bytes(batch.key(row, BARS[1])) == (968 if ranks >> (row - 2) & 1 else 1000)
+        assert batch.mbarriers.missing_bytes(batch.key(row, BARS[1])) == (968 if ranks >> (row - SIZE) & 1 else 1000)
     batch.check()
     read = [copy.pieces for copy, _ in batch.begun]
     assert [piece is not None for piece in read] == [True] + [False] * (len(read) - 1), "global memory is read once"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from softlab.emulator.lanes import Box, Scattered, lanes_of
 
-BLOCKS, THREADS = 3, 64
+BLOCKS, THREADS = 3, 96
 SHAPES = ((), (1, 1), (1, THREADS), (BLOCKS, 1), (BLOCKS, THREADS))
 
 

@@ -17,7 +17,7 @@ from softlab.emulator.ptx.linker import SHARED_WINDOW
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 
-ROWS, THREADS, SIZE, NBYTES = 4, 64, 2, 128
+ROWS, THREADS, SIZE, NBYTES = 6, 96, 3, 136
 OFFSETS = (0, 8, 64)
 
 
@@ -220,7 +220,7 @@ def refused(call: Any, words: str, at: int | None = None) -> Misuse:
 
 
 def test_what_is_refused() -> None:
-    objects, one = Objects(), lanes_of(np.arange(ROWS * THREADS).reshape(ROWS, THREADS) == 70)
+    objects, one = Objects(), lanes_of(np.arange(ROWS * THREADS).reshape(ROWS, THREADS) == THREADS + 6)
     made = objects.made
     for count in (0, MOST + 1):
         words = f"initialises an mbarrier for a count that is not 1 to {MOST}"
@@ -322,7 +322,7 @@ def test_addresses_of_other_blocks() -> None:
 @pytest.mark.parametrize(
     ("rank", "offset", "ended", "kind"),
     [
-        (1, 0, False, ""), (2, 0, False, "no-block"), (300, 0, False, "no-block"), (1, 0, True, "ended"),
+        (SIZE - 1, 0, False, ""), (SIZE, 0, False, "no-block"), (300, 0, False, "no-block"), (1, 0, True, "ended"),
         (1, NBYTES - 8, False, ""), (1, NBYTES - 4, False, "shared-out-of-bounds"),
         (1, NBYTES, False, "shared-out-of-bounds"),
         (1, 4, False, "misaligned"),
@@ -332,7 +332,7 @@ def test_what_a_cluster_does_not_have(rank: int, offset: int, ended: bool, kind:
     objects = Objects()
     mask = np.ones((ROWS, THREADS), bool)
     lanes, at = lanes_of(mask), Site(0, Instruction("ld", (), ()), "cluster", np.dtype("u8"))
-    objects.host.gone = np.array([False, True, False, False]) if ended else None
+    objects.host.gone = np.arange(ROWS) == 1 if ended else None
     address = clusters.mapped_shared(np.full((1, 1), offset, np.uint64), np.uint32(rank))
     if not kind:
         objects.cluster.locate(lanes, at, address)
@@ -342,7 +342,7 @@ def test_what_a_cluster_does_not_have(rank: int, offset: int, ended: bool, kind:
     name, _, bad, _ = found.value.args
     assert name == kind
     rows = np.arange(ROWS)[:, None]
-    assert np.array_equal(np.broadcast_to(bad, mask.shape), (rows == 0) & mask if kind == "ended" else mask)
+    assert np.array_equal(np.broadcast_to(bad, mask.shape), (rows // SIZE == 0) & (rows != 1) & mask if kind == "ended" else mask)
 
 
 def test_bytes_of_a_cluster() -> None:

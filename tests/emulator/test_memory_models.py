@@ -18,7 +18,7 @@ from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 
-BLOCKS, THREADS, NBYTES = 3, 64, 256
+BLOCKS, THREADS, NBYTES = 3, 96, 272
 MOVE = Instruction("ld", ("b32",), ())
 
 

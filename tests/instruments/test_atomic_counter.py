@@ -17,7 +17,7 @@ from softlab.instruments import atomic_counter
 from softlab.instruments.atomic_counter import AtomicCounter
 from softlab.instruments.atomics import MachineAtomic
 
-BLOCKS, THREADS = 4, 96
+BLOCKS, THREADS = 5, 96
 Totals = dict[int, Counter[str]]
 
 

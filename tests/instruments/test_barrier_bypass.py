@@ -27,7 +27,7 @@ st.global.u32 [%rd1], %r1;
 DONE:
 ret;
 bra DONE;"""
-ROWS, THREADS = 2, 64
+ROWS, THREADS = 3, 96
 
 
 def lanes(row: int | None, *threads: int) -> Lanes:

@@ -8,7 +8,7 @@ import pytest
 from softlab.emulator.lanes import WARP
 from softlab.instruments.blocks_heard import BlocksHeard
 
-SIZE, CLUSTERS, WARPS, WORDS, LANES = 3, 2, 2, 4, 5
+SIZE, CLUSTERS, WARPS, WORDS, LANES = 3, 3, 3, 5, 5
 ROWS = SIZE * CLUSTERS
 
 

@@ -10,7 +10,7 @@ from softlab.instruments.blocks_heard import BlocksHeard
 from softlab.instruments.cluster_shadow import ClusterShadow
 from softlab.instruments.remote_accesses import Accessors
 
-SIZE, BLOCKS, THREADS, WORDS, LANES = 2, 4, 64, 6, 4
+SIZE, BLOCKS, THREADS, WORDS, LANES = 3, 6, 96, 7, 5
 WARPS = THREADS // WARP
 EVERY = np.uint32(0xFFFFFFFF)
 

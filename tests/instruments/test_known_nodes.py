@@ -10,7 +10,7 @@ from softlab.instruments import happens_before, native_order
 from softlab.instruments import known_nodes as nodes
 from softlab.instruments.native_order import NativeOrder
 
-BLOCKS, WARPS = 3, 2
+BLOCKS, WARPS = 3, 3
 SIZE = BLOCKS * WARPS
 SOME = 0xFF
 
@@ -316,6 +316,7 @@ def test_a_barrier_of_a_block_joins_what_its_warps_know(arena: Arena, seed: int)
     random, s = np.random.default_rng(seed), arena.s
     tables = (nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK)
     for _ in range(8):
+        s[s[nodes.KNOWN] : s[nodes.KNOWN] + SIZE] = [0] * SIZE
         for table in tables:
             for warp in range(SIZE):
                 s[s[table] + warp] = int(random.choice([0, arena.fence(warp)]))
@@ -327,6 +328,10 @@ def test_a_barrier_of_a_block_joins_what_its_warps_know(arena: Arena, seed: int)
         here = random.choice([0, 1, 3, 3], SIZE).tolist()
         before = {table: [arena.times[node] for node in warps_hold(arena, table)] for table in tables}
         assert nodes.meet(s, here, 0, BLOCKS) == BLOCKS
+        for node in range(len(arena.times), s[nodes.NODE_COUNT]):  # some warps of a block, or all of them
+            rows = s.copy()
+            at = nodes.row_of(rows, node)
+            arena.times.append(np.array(rows[at : at + arena.width]))
         for row in range(BLOCKS):
             mine = range(row * WARPS, (row + 1) * WARPS)
             waits, come = [w for w in mine if here[w] == 3], [w for w in mine if here[w]]
@@ -335,9 +340,6 @@ def test_a_barrier_of_a_block_joins_what_its_warps_know(arena: Arena, seed: int)
                 for warp in mine:
                     now = s[s[table] + warp]
                     gets = differs[row] and warp in waits
-                    if now >= len(arena.times):
-                        assert gets
-                        arena.times += [together] * (now + 1 - len(arena.times))
                     np.testing.assert_array_equal(arena.times[now], together if gets else before[table][warp])
             met = bool(waits and differs[row])
             assert s[s[nodes.DIFFERS] + row] == (len(waits) < WARPS if met else differs[row])
@@ -371,15 +373,15 @@ def test_fences_of_the_warps_of_lanes(arena: Arena) -> None:
     """One per warp; without ``TO_ALL`` for its block alone. Where there is no more room it says before which lane."""
     s, lanes = arena.s, [0, 1, 40, 64 + 3, 64 + 32]
     assert nodes.fences(arena.near, s, lanes, 0, 5, 50, nodes.TO_ALL) == 5
-    assert [bool(one) for one in warps_hold(arena, nodes.FENCED)] == [True, True, True, True, False, False]
+    assert [bool(one) for one in warps_hold(arena, nodes.FENCED)] == [warp < 4 for warp in range(SIZE)]
     assert warps_hold(arena, nodes.FENCED) == warps_hold(arena, nodes.FENCED_IN_BLOCK)
     assert s[nodes.NODE_COUNT] == 5
     assert s[s[nodes.DIFFERS] : s[nodes.DIFFERS] + BLOCKS] == [1, 1, 0]
     before = warps_hold(arena, nodes.FENCED)
     assert nodes.fences(arena.near, s, lanes, 2, 4, 51, 0) == 4
     assert warps_hold(arena, nodes.FENCED) == before
-    assert [a != b for a, b in zip(warps_hold(arena, nodes.FENCED_IN_BLOCK), before, strict=True)] == [
-        False, True, True, False, False, False]  # fmt: skip
+    after = warps_hold(arena, nodes.FENCED_IN_BLOCK)
+    assert [a != b for a, b in zip(after, before, strict=True)] == [warp in (1, 2) for warp in range(SIZE)]
     s[nodes.NODE_ROOM] = s[nodes.NODE_COUNT] + nodes.SPARE + 2
     assert nodes.fences(arena.near, s, lanes, 0, 5, 52, nodes.TO_ALL) == 3, "two nodes more, of warps 0 and 1"
 
@@ -404,17 +406,17 @@ def test_who_reads_alone_makes_no_word(arena: Arena) -> None:
     for op in (nodes.READ, nodes.WRITE, nodes.EXCHANGE):
         assert nodes.access_word(near, s, op, 5, 0, 20, nodes.TO_ALL, nodes.NONE) == nodes.NONE
     assert s[nodes.WORD_COUNT] == 0
-    nodes.fences(near, s, [0, 64], 0, 2, 30, nodes.TO_ALL)
-    first, second = s[s[nodes.FENCED] + 0], s[s[nodes.FENCED] + 2]
+    nodes.fences(near, s, [0, WARPS * WARP], 0, 2, 30, nodes.TO_ALL)
+    first, second = s[s[nodes.FENCED] + 0], s[s[nodes.FENCED] + WARPS]
     at = nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 31, nodes.TO_ALL, nodes.NONE)
     assert s[at + nodes.TELLS] == first
     s[nodes.CALLS] += 1
-    assert nodes.access_word(near, s, nodes.WRITE, 5, 2, 32, nodes.TO_ALL, at) == at
+    assert nodes.access_word(near, s, nodes.WRITE, 5, WARPS, 32, nodes.TO_ALL, at) == at
     assert s[at + nodes.TELLS] == second
     s[nodes.CALLS] += 1
     assert nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 33, nodes.TO_ALL, at) == at
     told = s[at + nodes.TELLS]
-    column = [0, 1] if arena.per_block else [0, 2]
+    column = [0, 1] if arena.per_block else [0, WARPS]
     assert [nodes.time_of(s, told, one) for one in column] == [30, 30]
     assert s[nodes.LANES_SHARE] == 0
     nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 33, nodes.TO_ALL, at)

@@ -8,7 +8,7 @@ import pytest
 from softlab.emulator.lanes import Box
 from softlab.instruments.cluster_shadow import ClusterShadow
 
-BLOCKS, THREADS = 3, 64
+BLOCKS, THREADS = 3, 96
 WORD, FLAG = np.array([[5]]), np.array([[9]])
 FIRST, LAST = 3, 40
 

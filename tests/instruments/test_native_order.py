@@ -21,7 +21,7 @@ from softlab.instruments.native_order import (
 )
 from softlab.instruments.strong_access import StrongAccess
 
-BLOCKS, WARPS, EVENTS = 4, 3, 60
+BLOCKS, WARPS, EVENTS = 6, 3, 60
 THREADS = WARPS * WARP
 EVERY = np.arange(BLOCKS * THREADS)
 SCOPES = ("cta", "gpu")

@@ -19,7 +19,7 @@ from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_order import KeyedAccess, NativeOrder, mbarrier_keys, run_starts
 from softlab.instruments.strong_access import StrongAccess
 
-BLOCKS, WARPS, EVENTS, BATCHES = 4, 2, 60, 2
+BLOCKS, WARPS, EVENTS, BATCHES = 6, 3, 60, 2
 THREADS, ALL = WARPS * WARP, BLOCKS * WARPS
 BEFORE = -1
 KINDS = ("fence", "write", "read", "exchange", "arrive", "wait", "barrier", "warp_sync", "exchange_lanes", "cluster")

@@ -11,7 +11,7 @@ import numpy as np
 from softlab.cuda.compile import Program
 from softlab.kernel import Kernel
 
-BLOCKS, THREADS, REGISTERS, WORDS, PREDICATES = 2, 64, 6, 3, 4
+BLOCKS, THREADS, REGISTERS, WORDS, PREDICATES = 3, 96, 6, 3, 4
 #: Opcode -> whether one source with a value is enough.
 BINARY = {"add.u32": False, "mul.lo.u32": False, "max.s32": False, "and.b32": True, "xor.b32": True}
 

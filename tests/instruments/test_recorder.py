@@ -11,7 +11,7 @@ import pytest
 from softlab.emulator.lanes import WARP
 from softlab.instruments.recorder import Recorder
 
-WARPS_PER_BLOCK, BLOCKS = 2, 3
+WARPS_PER_BLOCK, BLOCKS = 3, 3
 #: The linear index of each block of the batch.
 LINEAR = np.array([7, 4, 9])
 SITES = tuple(

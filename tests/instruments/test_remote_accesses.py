@@ -12,7 +12,7 @@ from softlab.emulator.lanes import WARP
 from softlab.instruments.remote_accesses import COPY, MANY, SOURCE_BITS, Accessors, Order, RemoteAccesses
 from softlab.instruments.warp_syncs import WarpSyncs
 
-BLOCKS, WORDS, NOW = 2, 24, 9
+BLOCKS, WORDS, NOW = 3, 27, 9
 #: Times that order nothing, and all of it.
 BEFORE, AFTER = 0, NOW + 1
 
@@ -331,8 +331,8 @@ def test_each_kind_of_write_beside_a_model(strong: bool, in_block: bool) -> None
     for now in range(2, ROUNDS):
         accesses = RemoteAccesses(BLOCKS, FEW_WORDS)
         writers: dict[tuple[int, int], tuple[str, int, Thread]] = {}
-        for at, kind in zip(np.ndindex(BLOCKS, FEW_WORDS), random.choice(["", "plain", "atomic", "copy", "reduces"], 8),
-                            strict=True):  # fmt: skip
+        kinds = random.choice(["", "plain", "atomic", "copy", "reduces"], BLOCKS * FEW_WORDS)
+        for at, kind in zip(np.ndindex(BLOCKS, FEW_WORDS), kinds, strict=True):
             one, time = some_threads(random)[0], int(random.integers(1, now))
             if kind:
                 writers[at] = str(kind), time, one

@@ -17,7 +17,7 @@ from softlab.instruments.global_shadow import IN_BLOCK, STRONG, GlobalShadow, St
 from softlab.instruments.happens_before import HappensBefore
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 
-BLOCKS, THREADS, CELLS = 2, 64, 40
+BLOCKS, THREADS, CELLS = 3, 96, 43
 WAYS = ["none", pytest.param("all", marks=pytest.mark.skipif(not available(), reason="llvmlite is not installed"))]
 SOURCE = """
 extern "C" __global__ void k(unsigned* x, unsigned* y) {

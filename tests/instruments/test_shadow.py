@@ -17,7 +17,7 @@ from softlab.instruments.native_shadow import READS, STORES, UNKNOWN, NativeShad
 from softlab.instruments.native_shadow import STRONG as BY_ATOMIC
 from softlab.instruments.shadow import ATOMIC, Shadow
 
-BLOCKS, THREADS, WORDS = 2, 96, 128
+BLOCKS, THREADS, WORDS = 3, 96, 131
 READ, WRITE, STRONG = range(3)
 #: Instructions of the first accesses: one per kind, and those of the second round.
 FIRST, SECOND = 10, 20

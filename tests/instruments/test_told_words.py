@@ -10,7 +10,7 @@ import pytest
 
 from softlab.instruments.told_words import ToldWords
 
-BLOCKS, WARPS, COLUMNS, WORDS = 3, 2, 7, 3
+BLOCKS, WARPS, COLUMNS, WORDS = 3, 3, 10, 3
 
 
 class Model:

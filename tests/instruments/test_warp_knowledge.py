@@ -10,7 +10,7 @@ from softlab.errors import KernelFault
 from softlab.instruments.warp_knowledge import WarpKnowledge
 from softlab.kernel import Kernel
 
-ROWS, WARPS, WORD = 2, 3, 5
+ROWS, WARPS, WORD = 3, 3, 5
 
 
 class Model:
@@ -96,7 +96,7 @@ def test_a_block_that_stood_for_all_is_repeated() -> None:
         for knowledge in (one, every):
             knowledge.acquire(rows, np.full((ROWS, 1), word), rows, np.full(ROWS, 64))
         np.testing.assert_array_equal(one.heard, every.heard)
-    assert one.heard[:, 2].tolist() == [[5, 7, 0], [5, 7, 11]]
+    assert one.heard[:, 2].tolist() == [[5, 7, 0], [5, 7, 11], [5, 7, 0]]
     for knowledge in (one, every):
         knowledge.wait(rows, np.full(ROWS, WORD), rows, np.full(ROWS, 32), np.zeros(ROWS, int))
     np.testing.assert_array_equal(one.heard, every.heard)

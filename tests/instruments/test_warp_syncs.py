@@ -8,7 +8,7 @@ import pytest
 from softlab.emulator.lanes import WARP
 from softlab.instruments.warp_syncs import WarpSyncs
 
-ROWS, WARPS = 2, 3
+ROWS, WARPS = 3, 3
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -13,7 +13,7 @@ from softlab.emulator.opcodes.control_flow import fall, terminator_of
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.errors import Error, KernelFault
 
-ROWS, THREADS = 3, 64
+ROWS, THREADS = 3, 96
 INDEX = 7
 Lane = tuple[int, int]
 

@@ -14,7 +14,7 @@ from softlab.emulator.opcodes.warp_wide import WarpWide
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite
 
-ROWS, THREADS = 2, 96
+ROWS, THREADS = 3, 96
 SHAPES = ((), (1, THREADS), (ROWS, 1), (ROWS, THREADS))
 
 
