@@ -342,7 +342,9 @@ def test_what_a_cluster_does_not_have(rank: int, offset: int, ended: bool, kind:
     name, _, bad, _ = found.value.args
     assert name == kind
     rows = np.arange(ROWS)[:, None]
-    assert np.array_equal(np.broadcast_to(bad, mask.shape), (rows // SIZE == 0) & (rows != 1) & mask if kind == "ended" else mask)
+    assert np.array_equal(
+        np.broadcast_to(bad, mask.shape), (rows // SIZE == 0) & (rows != 1) & mask if kind == "ended" else mask
+    )
 
 
 def test_bytes_of_a_cluster() -> None:
