@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from softlab.emulator.lanes import Box, Scattered, lanes_of
+from softlab.emulator import lanes as module
+from softlab.emulator.lanes import Box, Scattered, lanes_of, one_mask, one_mask_per_warp
 
 BLOCKS, THREADS = 3, 96
 SHAPES = ((), (1, 1), (1, THREADS), (BLOCKS, 1), (BLOCKS, THREADS))
@@ -124,6 +125,100 @@ def test_what_is_put_in_is_no_larger_than_it_has_to_be(mask, shape, old_shape):
     kept = (1, 1) if lanes.full else old
     wide = [max(extent if cut[k] else 1, new[k], kept[k]) for k, extent in enumerate((BLOCKS, THREADS))]
     assert np.reshape(out, np.shape(out) or (1, 1)).shape == tuple(wide)
+
+
+@given(nonempty, st.sampled_from(SHAPES), st.sampled_from(SHAPES))
+def test_a_whole_value_is_as_small_as_the_one_that_is_put_in(mask, shape, old_shape):
+    """Nobody reads the other lanes, so a value that all rows or all columns share stays as it is."""
+    lanes, old = lanes_of(mask), value_of(old_shape, 1)
+    if not isinstance(lanes, Box):
+        return
+    taken = lanes.take(value_of(shape, 2))
+    out = lanes.put(old, taken, True)
+    size = np.shape(taken) or (1, 1)
+    cut = [not mask.any(axis=1).all() and size[0] > 1, not mask.any(axis=0).all() and size[1] > 1]
+    if not any(cut):
+        assert out is taken
+        return
+    assert out.shape == tuple(whole if one > 1 else 1 for whole, one in zip((BLOCKS, THREADS), size, strict=True))
+    assert out.dtype == taken.dtype
+
+
+def _where(rows: list[int] | None, columns: list[int] | None) -> np.ndarray:
+    mask = np.zeros((BLOCKS, THREADS), bool)
+    mask[np.ix_(range(BLOCKS) if rows is None else rows, range(THREADS) if columns is None else columns)] = True
+    return mask
+
+
+@pytest.mark.parametrize("rows", [None, [0, 2], [1, 2], [2]])
+@pytest.mark.parametrize("columns", [None, [3], [5, 6, 7], [0, 2, 40]])
+def test_neighbours_are_cut_without_a_copy(rows: list[int] | None, columns: list[int] | None) -> None:
+    box = lanes_of(_where(rows, columns))
+    assert isinstance(box, Box)
+    for selector, given_, size in ((box.row_selector, rows, BLOCKS), (box.column_selector, columns, THREADS)):
+        wanted = list(range(size)) if given_ is None else given_
+        assert list(np.arange(size)[selector]) == wanted
+        assert isinstance(selector, slice) == (wanted[-1] - wanted[0] + 1 == len(wanted))
+    assert box.column_key == (b"" if columns is None else _where(None, columns)[0].tobytes())
+    assert np.array_equal(np.ones((BLOCKS, THREADS), int)[box.index], np.ones(box.extent, int))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "box"),
+    [
+        ((None, [1, 2]), (None, [7]), True), (([0], [1, 2]), ([0], [7]), True), (([0], [1]), ([2], [1]), True),
+        (([0], None), ([2], None), True), (([0], [1]), ([2], [7]), False), (([0, 1], [1]), ([0, 2], [2]), False),
+        ((None, None), ([1], [2]), True), (([1], [2]), (None, None), True), (([0], [1, 2]), ([0, 1], [1, 2]), True),
+        ((None, [1, 2]), ([0], None), False),
+    ],
+)  # fmt: skip
+def test_a_union_is_a_box_where_it_can_be_one(a: tuple, b: tuple, box: bool) -> None:
+    both = lanes_of(_where(*a)).unite(lanes_of(_where(*b)))
+    assert isinstance(both, Box) == box
+    assert np.array_equal(both.mask, _where(*a) | _where(*b))
+
+
+@pytest.mark.parametrize("of", ["rows", "columns", "both"])
+@pytest.mark.parametrize("box", [(None, None), ([0, 2], None), (None, [4, 9, 10]), ([0, 2], [4, 9, 10])])
+def test_a_predicate_that_is_the_same_along_an_axis_gives_boxes(box: tuple, of: str) -> None:
+    lanes = lanes_of(_where(*box))
+    height, width = lanes.extent
+    predicate = np.zeros((height, width), bool)
+    if of != "columns":
+        predicate[0] = True
+    if of != "rows":
+        predicate[:, 1] = True
+    parts = lanes.split(predicate)
+    assert [isinstance(part, Box) for part in parts] == [of != "both"] * 2
+    assert [part.count for part in parts] == [predicate.sum(), predicate.size - predicate.sum()]
+
+
+def test_sets_of_many_lanes_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor more sets than the most: then all are forgotten."""
+    kept = dict[tuple, dict]()
+    monkeypatch.setattr(module, "_known_boxes", kept)
+    monkeypatch.setattr(module, "_MOST_KEPT", 3)
+    monkeypatch.setattr(module, "_MOST_LANES_KEPT", 3 * 96)
+    Box(4, 96, None, None)
+    assert not kept
+    counts = []
+    for number in range(5):
+        Box(3, 96, None, np.arange(96) <= number)
+        counts.append(len(kept))
+    assert counts == [1, 2, 3, 1, 2]
+
+
+def test_one_mask_for_all_lanes_or_for_a_warp() -> None:
+    same, other = np.full((2, 3), 7, np.uint32), np.array([[7, 7, 7], [7, 7, 5]], np.uint32)
+    assert one_mask(same) == 7
+    assert not np.shape(one_mask(same))
+    assert one_mask(other) is other
+    assert one_mask(np.uint32(3)) == 3
+    masks = np.zeros((1, 2, 32), np.uint32)
+    masks[0, 0, :4], masks[0, 1, 5:] = 15, 9
+    assert one_mask_per_warp(masks, masks != 0).tolist() == [[[15], [9]]]
+    masks[0, 1, 6] = 8
+    assert one_mask_per_warp(masks, masks != 0) is masks
 
 
 def test_forms():
