@@ -135,7 +135,7 @@ def _shared_accesses(random: np.random.Generator, answers: dict[int, int], flags
         address = _words(random, extent).astype(np.uint64) * np.uint64(4)
         kind = int(random.choice([READS, READS, STORES, READS | STORES | STRONG_ACCESS, STORES | STRONG_ACCESS,
                                   READS | STRONG_ACCESS]))  # fmt: skip
-        offsets = random.integers(0, 3) + np.arange(1 + random.integers(0, 2))
+        offsets = random.integers(0, 3) + np.arange(1 + random.integers(0, 3))
         answers[_access(native, compiled, plain, lanes, address, offsets, kind, flags > 0)] += 1
         for _ in range(3 if random.random() < 0.6 else 0):
             if flags and random.random() < flags:
@@ -289,7 +289,7 @@ def test_global_memory_is_recorded_as_numpy_does() -> None:
 def _global_accesses(seed: int, answers: dict[int, int]) -> None:
     random = np.random.default_rng(seed)
     orders = [HappensBefore(BLOCKS, THREADS, {}), HappensBefore(BLOCKS, THREADS, {}, of_reads=True)][: 1 + seed % 2]
-    compiled, plain = (GlobalShadow(BLOCKS * THREADS + 1, THREADS) for _ in range(2))
+    compiled, plain = (GlobalShadow(BLOCKS * THREADS + 2, THREADS) for _ in range(2))
     native, begin = NativeGlobal(), 1
     every = np.arange(BLOCKS * THREADS)
     for now in range(1, 200):
@@ -298,7 +298,7 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
         spread = lane if kind < 4 else lane ^ 1 if kind < 6 else lane ^ 32 if kind < 8 else lane // 32 * 32
         spread = random.integers(0, len(every), len(lane)) if now % 30 == 0 else spread
         spread = np.where(spread < len(every), spread, lane)
-        width, store = int(random.integers(1, 3)), bool(random.random() < 0.4)
+        width, store = int(random.integers(1, 4)), bool(random.random() < 0.4)
         strong = (ONE_CELL, 2 * ONE_CELL, 4 * ONE_CELL, 4 * ONE_CELL | IN_BLOCK)
         flags = int(random.choice([0, 0, *(STRONG | of for of in strong)]))
         flags |= VOLATILE if store and flags & STRONG and random.random() < 0.4 else 0
@@ -323,7 +323,7 @@ def _global_accesses(seed: int, answers: dict[int, int]) -> None:
         for order in orders:
             _synchronise(np.random.default_rng(seed * 1000 + now), order, now + 1)
         if now % 50 == 0:  # all cells are as new
-            compiled, plain = (GlobalShadow(BLOCKS * THREADS + 1, THREADS) for _ in range(2))
+            compiled, plain = (GlobalShadow(BLOCKS * THREADS + 2, THREADS) for _ in range(2))
         if random.random() < 0.02:
             begin = now + 1
 
