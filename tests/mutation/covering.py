@@ -56,6 +56,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 #: What `.ci/run` runs of these tests: `further` cases would take several times as long to record.
 MARKS = "not browser and not gpu and not further"
+#: The module that compiles functions of Python: of those no line is seen to run.
+_COMPILED = "softlab/emulator/machine/native_python.py"
 #: The group of the tests that no other group's record has: those written since.
 NEWER = "newer"
 
@@ -115,18 +117,32 @@ def lines_then(before: Sequence[str], now: Sequence[str]) -> dict[int, int]:
 
 
 @cache
+def _imports_of(file: str) -> tuple[ast.ImportFrom | ast.Import, ...]:
+    nodes = ast.walk(ast.parse((ROOT / file).read_text()))
+    return tuple(node for node in nodes if isinstance(node, ast.ImportFrom | ast.Import))
+
+
+@cache
 def imports(file: str, module: str) -> bool:
-    """Whether a file of tests imports a module of softlab."""
+    """Whether a file imports a module of softlab."""
     package, _, name = module.removesuffix(".py").replace("/", ".").rpartition(".")
-    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+    for node in _imports_of(file):
         if isinstance(node, ast.ImportFrom):
             if node.module == f"{package}.{name}" or (
                 node.module == package and any(alias.name == name for alias in node.names)
             ):
                 return True
-        elif isinstance(node, ast.Import) and any(alias.name == f"{package}.{name}" for alias in node.names):
+        elif any(alias.name == f"{package}.{name}" for alias in node.names):
             return True
     return False
+
+
+@cache
+def runners(module: str) -> tuple[str, ...]:
+    """Of a module that is compiled, also those beside it that import it: nobody is seen to run a line of it."""
+    compiled = imports(module, _COMPILED) and module != _COMPILED
+    beside = (path.relative_to(ROOT).as_posix() for path in (ROOT / module).parent.glob("*.py") if compiled)
+    return (module, *sorted(one for one in beside if imports(one, module)))
 
 
 class Selection:
@@ -178,7 +194,7 @@ class Selection:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
 
-        Of its module are the files that have its name or import it. Of the others those in the folder of tests that
+        Of its module are the files that have its name or import it (:func:`runners`). Of the others those in the folder of tests that
         stands for the module's own come first.
         Behind them come those that run anything of the module, then those of its package: nobody is seen to run a line
         that runs at import, in a process that a test starts, or once for all tests because its result is kept.
@@ -194,7 +210,8 @@ class Selection:
 
         @cache
         def own(file: str) -> bool:
-            return PurePath(file).stem.startswith(f"test_{PurePath(mutant.path).stem}") or imports(file, mutant.path)
+            named = PurePath(file).stem.startswith(f"test_{PurePath(mutant.path).stem}")
+            return named or any(imports(file, module) for module in runners(mutant.path))
 
         def order(test: str) -> tuple[bool, bool, bool, bool, int, float, str]:
             seen[function := test.partition("[")[0]] += 1

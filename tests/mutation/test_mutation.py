@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.mutation import covering
-from tests.mutation.covering import GROUPS, Selection, imports, lines_then
+from tests.mutation.covering import GROUPS, Selection, imports, lines_then, runners
 from tests.mutation.cpu_times import Times
 from tests.mutation.mutants import EQUIVALENT, ROOT, Mutant, behaviour, difference
 from tests.mutation.trees import Tree, checkout
@@ -204,3 +204,13 @@ def test_a_fixture_that_tests_share_counts_for_each_of_them(tmp_path: Path) -> N
 def test_which_files_import_a_module() -> None:
     here = "tests/mutation/test_mutation.py"
     assert [imports(here, f"tests/mutation/{name}.py") for name in ("covering", "trees", "warm")] == [True, True, False]
+
+
+def test_a_compiled_module_is_run_by_those_that_import_it() -> None:
+    """No test is seen to run its lines, so the tests of what calls it count as its own."""
+    nodes, order = (f"softlab/instruments/{name}.py" for name in ("known_nodes", "native_order"))
+    assert runners(nodes)[0] == nodes
+    assert order in runners(nodes)
+    plain = "softlab/instruments/happens_before.py"
+    assert imports(order, plain)
+    assert runners(plain) == (plain,)
