@@ -194,8 +194,8 @@ class Selection:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
 
-        Of its module are the files that have its name or import it (:func:`runners`). Of the others those in the folder of tests that
-        stands for the module's own come first.
+        Of its module are the files that have its name or import it (:func:`runners`). Of the others those in the folder
+        of tests that stands for the module's own come first.
         Behind them come those that run anything of the module, then those of its package: nobody is seen to run a line
         that runs at import, in a process that a test starts, or once for all tests because its result is kept.
         """
