@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.output import PRINT_BYTES, PrintBuffer
+from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.opcodes.conversions import Conversion
+from softlab.emulator.opcodes.printf import _ArgumentReader
+from softlab.emulator.ptx.linker import LOCAL_WINDOW
 from softlab.kernel import Kernel
 
 FLAGS = ("", "-", "0", "+", " ", "#", "-0", "+0", "# ", "#0", "-+", "+ #0-")
@@ -128,3 +131,49 @@ def test_a_call_returns_how_many_arguments_it_has_printed(call: str, count: int)
     y = np.full(2, 99, np.int32)
     Kernel(source, "k").run(1, 2, (y,))
     assert y.tolist() == [count, count]
+
+
+def test_arguments_end_with_the_stack() -> None:
+    """Each lies at a multiple of its size. Behind the last one, or before the first one, there are zeros."""
+    stack = np.arange(1, 25, dtype=np.uint8)
+    reader = _ArgumentReader(Allocations(), stack, 0)
+    first, second = (int.from_bytes(stack[at : at + 4].tobytes(), "little") for at in (0, 4))
+    assert [reader.take("u4"), reader.take("u4")] == [first, second]
+    reader.take("i4")
+    assert reader.take("u8") == int.from_bytes(stack[16:].tobytes(), "little"), "from the next multiple of 8 on"
+    assert reader.count == 4
+    assert [reader.take("u4"), reader.take("f8"), reader.count] == [0, 0, 4]
+    assert _ArgumentReader(Allocations(), stack, -8).take("u8") == 0
+    assert _ArgumentReader(Allocations(), stack[:23], 16).take("u8") == 0
+
+
+def test_strings_end_with_their_memory() -> None:
+    memory = Allocations()
+    base = memory.add(np.frombuffer(b"abc\0def", np.uint8).copy(), name="s")
+    stack = np.frombuffer(b"on\0stack", np.uint8)
+    reader = _ArgumentReader(memory, stack, 0)
+    found = [reader.text(at) for at in (base, base + 4, base + 6, base + 3, LOCAL_WINDOW, LOCAL_WINDOW + 7, 0)]
+    assert found == ["abc", "def", "f", "", "on", "k", "(null)"]
+    for nowhere in (base + 7, base - 1, LOCAL_WINDOW + 8, LOCAL_WINDOW - 1):
+        assert reader.text(nowhere) == f"(no string at {nowhere:#x})"
+    long = memory.add(np.full(5000, ord("x"), np.uint8), name="long")
+    assert len(reader.text(long)) == 4096
+
+
+@pytest.mark.parametrize(
+    ("form", "kinds", "text"),
+    [
+        ("%hhd", ("i4", -1), "-1"), ("%hhu", ("i4", -1), "255"), ("%hd", ("i4", 40_000), "-25536"),
+        ("%hu", ("i4", 70_000), "4464"), ("%d", ("i4", -7), "-7"), ("%u", ("i4", -7), "4294967289"),
+        ("%x", ("i4", -1), "ffffffff"), ("%ld", ("i8", -(1 << 40)), str(-(1 << 40))),
+        ("%lld", ("i8", 1 << 40), str(1 << 40)),
+        ("%jx", ("i8", -1), "f" * 16), ("%zu", ("i8", 1 << 40), str(1 << 40)), ("%td", ("i8", -2), "-2"),
+        ("%Ld", ("i4", -3), "-3"), ("%c", ("i4", 0x141), "A"), ("%lc", ("i4", 66), "B"), ("%p", ("i8", 0), "(nil)"),
+        ("%p", ("i8", 255), "0xff"), ("%5.1f|", ("f8", 2.25), "  2.2|"), ("%q", ("i4", 1), "%q"),
+    ],
+)  # fmt: skip
+def test_a_conversion_takes_the_bytes_of_its_size(form: str, kinds: tuple[str, float], text: str) -> None:
+    stack = np.array([kinds[1]], kinds[0]).view(np.uint8)
+    reader = _ArgumentReader(Allocations(), stack, 0)
+    assert reader.formatted(form) == text
+    assert reader.count == (form != "%q")

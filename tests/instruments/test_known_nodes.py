@@ -444,3 +444,24 @@ def test_what_a_warp_publishes_counts_whatever_the_number_of_the_call(arena: Are
         assert nodes.publications(arena.near, s, [5 + turn], [90], [0], 1, 0, 30 + turn, 0) == 1
         at = nodes.found_word(s, 5 + turn, 0, nodes.NONE)
         assert nodes.newest_of(s, s[at + nodes.TELLS]) == 30 + turn
+
+
+@pytest.mark.parametrize(
+    ("room", "count", "needs"), [(nodes.ROW_ROOM, nodes.ROW_COUNT, 3), (nodes.NODE_ROOM, nodes.NODE_COUNT, 1)]
+)
+def test_a_barrier_of_many_warps_says_where_it_ran_out_of_room(
+    room: int, count: int, needs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of its three tables may take a row for each join of two warps, and a node for each warp."""
+    warps = nodes.SPARE + 5
+    monkeypatch.setattr(NativeOrder, "_step", lambda *arguments, **more: None)
+    order = NativeOrder(2, warps * WARP, {})
+    for row in range(2):
+        s = order._s.tolist()
+        s[s[nodes.DIFFERS] + row] = 1
+        for more, passed in ((needs * warps, row), (needs * warps + 1, 2)):
+            s[room] = s[count] + more
+            assert nodes.meet(s, [3] * (2 * warps), 0, 2) == passed
+    s = order._s.tolist()
+    s[room] = s[count] + 1
+    assert nodes.meet(s, [3] * (2 * warps), 0, 2) == 2, "blocks whose warps know the same need none"
