@@ -213,3 +213,20 @@ def test_a_constant_variable_that_nothing_wrote_is_said() -> None:
     kernel.reset()
     assert sum("holds zeros" in one for one in kernel.run(1, 1, (y,)).remarks) == 2
     assert softlab.Kernel(source, "other").run(1, 1, (y,)).remarks == ()
+
+
+def test_a_constant_variable_that_the_source_gives_zeros_is_not_said() -> None:
+    source = """
+    #define EMPTY {0, 0}
+    __constant__ int zero = 0, unset;
+    __constant__ const float table[2][2] = {{0, 0}, {0.f}}; // __constant__ int last = 0;
+    static __constant__ struct { int first; float rest[2]; } both{}, pair = {0, EMPTY};
+    namespace of { __constant__ int inner{0}; __constant__ int last; }
+    extern "C" __global__ void k(float* y) {
+      const int unset_too = 0;
+      int last = unset_too + threadIdx.x;
+      y[0] = zero + table[last][1] + unset + both.first + pair.rest[last] + of::inner + of::last;
+    }
+    """
+    said = softlab.Kernel(source, "k").run(1, 1, (np.zeros(1, np.float32),)).remarks
+    assert [one.split()[3] for one in said] == ["unset", "of::last"]

@@ -291,7 +291,7 @@ class Kernel:
         with ProgressBar(emulation.launch.blocks) as progress:
             lane_instructions = machine.run(emulation.launch, progress)
         result = emulated.result(emulation, lane_instructions)
-        unset = self.variables.never_written(emulated.program.image.variables)
+        unset = self.variables.never_written(emulated.program.image.variables, self.program)
         launched = Launched.of(self.program, self.variables, args)
         return replace(result, remarks=(*result.remarks, *unset), launched=launched)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
@@ -97,11 +98,16 @@ class VariableStore:
         self.pointers[symbol] = kept + [(offset + at, array) for at, array in pointers]
         self._touched(symbol)
 
-    def never_written(self, variables: Iterable[Variable]) -> list[str]:
-        """What to say of those of the variables that are constant, have no initialiser and were never written."""
+    def never_written(self, variables: Iterable[Variable], program: Program) -> list[str]:
+        """What to say of those of the variables that are constant, have no initialiser and were never written.
+
+        PTX does not tell an initialiser of zeros from none: the source of the ``program`` does.
+        """
         unset = (v for v in variables if v.space == "const" and not any(v.data) and not v.relocations)
         names = (qualified_name(v.name) for v in unset if v.name not in self._written and not v.name.startswith(_MADE))
-        own = (name for name in names if not name.startswith(_LIBRARIES))
+        found = [name for name in names if not name.startswith(_LIBRARIES)]
+        given = _initialised(program) if found else set()
+        own = (name for name in found if name.rpartition("::")[2] not in given)
         return [
             f"the constant variable {name} holds zeros: nothing has written it. Where the host of the program does so, "
             f"write kernel.constants[{name!r}] before the launch"
@@ -145,6 +151,32 @@ def initial(variable: Variable) -> np.ndarray:
     return data
 
 
+def _initialised(program: Program) -> set[str]:
+    """The names, without namespaces, of the ``__constant__`` variables that a program's texts give a value."""
+    found = set[str]()
+    for text in (program.source, *program.headers.values()):
+        if _CONSTANT in text:
+            plain = _BESIDE_CODE.sub(" ", text)
+            for start in re.finditer(rf"\b{_CONSTANT}\b", plain):
+                found |= {match[1] for match in _VALUED.finditer(_declaration(plain[start.end() :]))}
+    return found
+
+
+def _declaration(text: str) -> str:
+    """A text up to the semicolon that ends its first declaration."""
+    depth = 0
+    for mark in re.finditer(r"[{};]", text):
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
+        if mark[0] == ";" and depth == 0:
+            return text[: mark.start()]
+    return text
+
+
+_CONSTANT = "__constant__"
+#: Comments, texts and characters.
+_BESIDE_CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.DOTALL)
+#: A name with a value behind it.
+_VALUED = re.compile(r"\b(\w+)\s*(?:\[[^\]]*\]\s*)*[={(]")
 #: Symbols that the compiler makes: strings, constant arrays, virtual tables. Namespaces of NVIDIA's headers.
 _MADE = ("$", "__const", "_ZTV", "_ZTI", "_ZTS", "_ZZ__")
 _LIBRARIES = ("std::", "cuda::", "cub::", "thrust::", "cooperative_groups::")
