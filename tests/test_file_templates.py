@@ -86,6 +86,19 @@ def test_macros_are_written_out(macro: str, call: str, text: str) -> None:
     assert written_out([call], macros_with_parameters([macro])) == [text]
 
 
+def test_a_macro_that_is_defined_anew() -> None:
+    code = read(
+        "template <class T, int n> __global__ void a(T* x) {}\ntemplate <class T> __global__ void b(T* x) {}\n"
+        "void first(float* x) {\n#define CASE(T) a<T, 4><<<1, 32>>>(x)\n  CASE(float);\n  CASE(int);\n#undef CASE\n}\n"
+        "void second(float* x) {\n#define CASE(T) \\\n  b<T><<<1, 32>>>(x)\n  CASE(double);\n#undef CASE\n}\n"
+    )
+    assert [(launch.kernel, launch.line) for launch in code.launches] == [
+        ("a<float, 4>", 5),
+        ("a<int, 4>", 6),
+        ("b<double>", 12),
+    ]
+
+
 def test_a_macro_that_calls_itself_ends() -> None:
     macros = macros_with_parameters(["#define L(k) k<<<1, 2>>>(); L(k)"])
     assert written_out(["L(f)"], macros)[0].count("f<<<1, 2>>>()") < 20

@@ -7,6 +7,7 @@ or in its arguments: everything else of the host's code stays as it is.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -135,7 +136,24 @@ class Bringing:
 def written_out(texts: Iterable[str], macros: Mapping[str, Macro]) -> list[str]:
     """The texts with the calls of macros written out that bring a launch. Each line keeps its number."""
     launches = Bringing(macros, _LAUNCH)
-    return [_written_out(text, macros, _DEPTH, _LAUNCH, launches) for text in texts]
+    found = []
+    for text in texts:
+        parts = list(_between_definitions(text, macros))
+        of_parts = [launches if len(parts) == 1 else Bringing(own, _LAUNCH) for _, own in parts]
+        pairs = zip(parts, of_parts, strict=True)
+        found.append("".join(_written_out(part, own, _DEPTH, _LAUNCH, may) for (part, own), may in pairs))
+    return found
+
+
+def _between_definitions(text: str, macros: Mapping[str, Macro]) -> Iterator[tuple[str, Mapping[str, Macro]]]:
+    """The parts of a text, each with the macros there: it begins anew where a macro launches kernels in another way."""
+    launching = [match for match in _DEFINITION.finditer(text) if _LAUNCH in match[3]]
+    count, at = Counter(match[1] for match in launching), 0
+    for match in launching:
+        if count[match[1]] > 1:
+            yield text[at : match.start()], macros
+            macros, at = {**macros, match[1]: Macro.of(match[2], match[3])}, match.start()
+    yield text[at:], macros
 
 
 def kernels_written_out(call: str, macros: Mapping[str, Macro]) -> str:
