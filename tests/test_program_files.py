@@ -9,7 +9,9 @@ import pytest
 
 import softlab
 from softlab import cli
+from softlab.cuda.compile import compile_program
 from softlab.cuda.definitions import definitions, unresolved
+from softlab.kernel import file_build
 
 #: A header without a guard.
 HEADER = """\
@@ -376,3 +378,24 @@ def test_functions_of_one_name_in_several_files(tmp_path: Path) -> None:
     run = softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
     assert x.tolist() == [12, 20]
     assert sum("declares area, which" in remark for remark in run.remarks) == 2
+
+
+def test_all_functions_that_are_missing_are_looked_for_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The assembler names the first one only."""
+    (tmp_path / ".git").mkdir()
+    names = [f"get{number}" for number in range(6)]
+    methods = "".join(f"  __device__ int {name}() const;\n" for name in names)
+    (tmp_path / "parts.h").write_text(f"#pragma once\nstruct Parts {{\n  int n;\n{methods}}};\n")
+    for number, name in enumerate(names):
+        text = f'#include "parts.h"\n__device__ int Parts::{name}() const {{ return n + {number}; }}\n'
+        (tmp_path / f"{name}.cu").write_text(text)
+    path, calls = tmp_path / "main.cu", " + ".join(f"p.{name}()" for name in names)
+    path.write_text(f'#include "parts.h"\n__global__ void k(int* x) {{ Parts p{{*x}}; *x = {calls}; }}\n')
+    tried = []
+    monkeypatch.setattr(
+        file_build, "compile_program", lambda *one, **more: tried.append(one) or compile_program(*one, **more)
+    )
+    x = np.array([10], np.int32)
+    softlab.Kernel.from_file(path).run(1, 1, (x,), record=False)
+    assert x[0] == 75
+    assert len(tried) == 2

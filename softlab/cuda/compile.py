@@ -23,7 +23,7 @@ from typing import Any
 from softlab.cuda import clang
 from softlab.cuda.cache import read_record, write_record
 from softlab.cuda.found_headers import found_headers
-from softlab.cuda.logs import assembler_report, kernels_of, rejection
+from softlab.cuda.logs import assembler_report, kernels_of, lacks_functions, rejection, with_unresolved
 from softlab.cuda.precompiled import stored_headers, were_no_use
 from softlab.cuda.program import Program
 from softlab.cuda.shims import driver_headers, shim_headers
@@ -523,11 +523,17 @@ def _compiled(
             for name in names:
                 nvrtc.getLoweredName(handle, name)
         except nvrtc.NVRTCError as error:
-            sources = {file: source, **kernel_sources()}
-            raise rejection(name, file, sources, nvrtc.getProgramLog(handle), error) from None
+            sources, said = {file: source, **kernel_sources()}, _said(nvrtc, handle)
+            raise rejection(name, file, sources, said, error) from None
         yield handle, nvrtc.getProgramLog(handle)
     finally:
         nvrtc.destroyProgram(handle)
+
+
+def _said(nvrtc: Any, handle: Any) -> str:
+    """The log of a program that does not compile, with every function that nothing defines."""
+    log: str = nvrtc.getProgramLog(handle)
+    return with_unresolved(log, nvrtc.getPTX(handle).decode()) if lacks_functions(log) else log
 
 
 def compiled_functions(source: str, options: Sequence[str]) -> str:

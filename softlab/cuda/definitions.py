@@ -91,7 +91,7 @@ def definitions(
     Of files that define the method of several classes, it is one for the class that the name has before "::".
     ``folders``: further folders for headers. ``taken``: files that are a part of the program and do not define them,
     even if they have other functions of these names. ``overloads``: classes in the parameters of what is missing, as
-    :func:`overloads_of` has them: of several files it is the one whose function of that name has them.
+    :func:`overloads_of` has them: of several files those are taken whose functions of that name have them.
     """
     places: dict[str, dict[Path, bool]] = {name: {} for name in names}
     further = [file for file in sources_near(path) if file.resolve() not in taken] if names else []
@@ -106,11 +106,12 @@ def definitions(
         found = [file for file, is_whole in likely.items() if is_whole] or list(likely)
         shared = [nearness(file, path) for file in found]
         nearest = [file for file, depth in zip(found, shared, strict=True) if depth == max(shared)]
-        nearest = _fitting(nearest, name, overloads.get(name, ()))
-        written = [Path(os.path.relpath(file, path.resolve().parent)).as_posix() for file in nearest]
-        if len(nearest) == 1:
-            files[nearest[0].resolve()] = None
-            remarks.append(f"{path.name} declares {name}, which {written[0]} defines: that is compiled with it")
+        chosen = nearest if len(nearest) == 1 else _fitting(nearest, name, overloads.get(name, ()))
+        written = [Path(os.path.relpath(file, path.resolve().parent)).as_posix() for file in chosen or nearest]
+        if chosen:
+            files |= dict.fromkeys(file.resolve() for file in chosen)
+            declared = f"{path.name} declares {name}, which"
+            remarks += [f"{declared} {one} defines: that is compiled with it" for one in written]
         elif nearest:
             questions.append(f"{name} is defined in {', '.join(written)}: say which by files=[...]")
         else:
@@ -119,12 +120,12 @@ def definitions(
 
 
 def _fitting(files: list[Path], name: str, overloads: Collection[frozenset[str]]) -> list[Path]:
-    """The only one of several files that has one of these overloads; all of them where none is the only one."""
-    for words in overloads if len(files) > 1 else ():
+    """Those of several files that alone have one of these overloads."""
+    found: dict[Path, None] = {}
+    for words in overloads:
         fitting = [file for file in files if _has_parameters(file, name, words)]
-        if len(fitting) == 1:
-            return fitting
-    return files
+        found |= dict.fromkeys(fitting if len(fitting) == 1 else ())
+    return list(found)
 
 
 def _has_parameters(file: Path, name: str, words: frozenset[str]) -> bool:

@@ -68,6 +68,11 @@ _ADVICE = (
 )
 
 
+#: What the assembler says of one, and where PTX declares a function of C++; those of CUDA have names of C.
+_LACKING = re.compile(r"(?:Unresolved extern|Cannot take address of) function")
+_EXTERN = re.compile(r"^\.extern\s+\.func\s+(?:\([^()]*\)\s*)?(_Z\w+)", re.MULTILINE)
+
+
 def kernels_of(source: str) -> list[str]:
     """The names of the ``__global__`` functions in a source, each once."""
     names = (_declared(source, begin.end()) for begin in _GLOBAL.finditer(source))
@@ -112,6 +117,18 @@ def rejection(
     shown = [_excerpt(text, where, said) for where, text in sources.items()]
     message = f"{compiler} cannot compile kernel {name!r} of {file}:\n{said or error}"
     return CompileError("\n\n".join([message, *filter(None, shown), *_advice(log)]), log=log)
+
+
+def lacks_functions(log: str) -> bool:
+    """Whether the assembler names a function that nothing defines: the first one that it meets."""
+    return bool(_LACKING.search(log))
+
+
+def with_unresolved(log: str, ptx: str) -> str:
+    """Such a log, which names every function of C++ that the ``ptx`` declares and does not define."""
+    said = "Unresolved extern function '{}'"
+    named = (f"ptxas fatal   : {said.format(name)}" for name in _EXTERN.findall(ptx) if f"'{name}'" not in log)
+    return "\n".join([log.strip("\0 \n"), *named])
 
 
 def _errors(log: str) -> str:
