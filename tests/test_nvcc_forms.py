@@ -182,6 +182,25 @@ def test_a_program_that_does_not_compile_without_the_macros_of_nvrtc(tmp_path: P
     assert ["__CUDACC_RTC__" in said for said in kernel.program.remarks] == [True]
 
 
+@pytest.mark.parametrize("folder", [False, True])
+def test_conditionals_of_a_text_find_no_macro_of_nvrtc(folder: bool, tmp_path: Path) -> None:
+    (tmp_path / "chosen.h").write_text(CHOSEN)
+    source = ONLY_NVRTC if folder else ONLY_NVRTC.replace('#include "chosen.h"\n', CHOSEN)
+    kernel = softlab.Kernel(source, "k", options=[f"-I{tmp_path}"] if folder else [])
+    y = np.zeros(1, np.int32)
+    kernel.run(1, 1, (y,), record=False)
+    assert y[0] == 112
+    assert kernel.program.remarks == ()
+
+
+def test_a_text_that_only_the_macros_of_nvrtc_compile() -> None:
+    kernel = softlab.Kernel(WITHOUT_NVRTC, "k")
+    y = np.zeros(1, np.int32)
+    kernel.run(1, 1, (y,), record=False)
+    assert y[0] == 13
+    assert ["__CUDACC_RTC__" in said for said in kernel.program.remarks] == [True]
+
+
 BARRIER = """\
 #include <cstdint>
 #include <cuda_awbarrier_primitives.h>
@@ -351,3 +370,23 @@ def test_an_array_of_no_length_that_aligns_a_struct(tmp_path: Path) -> None:
     assert sizes.tolist() == [4, 4, 8]
     assert pixels.tolist() == [[1, 0, 0, 0], [2, 0, 0, 0], [3, 0, 0, 0]]
     assert not any("has one element here" in remark for remark in run.remarks)
+
+
+SPECIFIED = """\
+#define BOTH __host__ __device__
+inline BOTH __forceinline__ int twice(int x) { return 2 * x; }
+static __inline__ __device__
+inline int third(int x) { return x / 3; }
+__global__ void k(const int __restrict__ *x, int __restrict__*y, int* __restrict__ z) {
+  y[0] = twice(x[0]) + third(x[1]) + z[0];
+}
+"""
+
+
+def test_specifiers_that_compilers_of_windows_take(tmp_path: Path) -> None:
+    path = tmp_path / "specified.cu"
+    path.write_text(SPECIFIED)
+    y = np.zeros(1, np.int32)
+    run = softlab.Kernel.from_file(path).run(1, 1, (np.array([5, 9], np.int32), y, np.ones(1, np.int32)), record=False)
+    assert y[0] == 14
+    assert [remark for remark in run.remarks if "on Linux" in remark]

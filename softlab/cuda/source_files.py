@@ -62,10 +62,12 @@ def located(path: Path | None, name: str, folders: Sequence[Path] = ()) -> Locat
     folder for headers there or further up, or the only one with that name in the checkout of a repository: the nearest
     of several, where no other is as near. Last, it may be spelt with other capitals, which Windows takes. A guess stays
     in the checkout, the nearest folder with ``.git``, also where links lead out of it. Without a checkout it is only in
-    a folder for headers.
+    a folder for headers. A text has no ``path``: its headers are in ``folders``.
     """
-    if path is None or not name:
+    if not name:
         return Located(None)
+    if path is None:
+        return Located(next((place / name for place in folders if (place / name).is_file()), None))
     path, name = path.resolve(), name.replace("\\", "/")
     if found := next((place / name for place in (path.parent, *folders) if (place / name).is_file()), None):
         return Located(found)
@@ -91,7 +93,7 @@ class Places:
     def __init__(self, folders: Sequence[Path] = ()) -> None:
         self.macros: dict[Path, Mapping[bytes, tuple[bytes, bytes]]] = {}
         self._folders = tuple(folders)
-        self._known: dict[tuple[Path, str], Located] = {}
+        self._known: dict[tuple[Path | None, str], Located] = {}
 
     def located(self, path: Path | None, name: str) -> Located:
         """As :func:`located` finds it."""
@@ -105,9 +107,7 @@ class Places:
         return self._found(path, name).path
 
     def _found(self, path: Path | None, name: str) -> Located:
-        if path is None:
-            return Located(None)
-        key = (path.parent, name)
+        key = (path.parent if path else None, name)
         if key not in self._known:
             self._known[key] = located(path, name, self._folders)
         return self._known[key]

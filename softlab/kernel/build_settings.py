@@ -28,7 +28,7 @@ from softlab.cuda.shims import (
     shim_headers,
 )
 from softlab.cuda.shims.host_types import HOST_TYPES
-from softlab.kernel.gnu_forms import ASKED, MACROS, NO_LENGTH, conditionals, names_macros, names_nvrtc
+from softlab.kernel.gnu_forms import ASKED, MACROS, NO_LENGTH, SPECIFIERS, conditionals, names_macros, names_nvrtc
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
@@ -158,6 +158,7 @@ class Settings:
     ``hidden``: conditionals see no macro of NVRTC, as with nvcc. ``shown``: they do, as a compilation failed.
     ``gnu``: with forms of GNU C++ and of nvcc's lambdas.
     ``lengths``: without arrays of no length at the end of a struct.
+    ``specifiers``: with one ``inline`` per declaration, and ``__restrict__`` behind a ``*``.
     ``narrowing``: lists in braces may make numbers narrower.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
     of these libraries.
@@ -189,6 +190,7 @@ class Settings:
     shown: bool = False
     gnu: bool = False
     lengths: bool = False
+    specifiers: bool = False
     narrowing: bool = False
     launches: bool = False
     torch: bool = False
@@ -262,6 +264,7 @@ class Settings:
             int128=self.int128 or "--device-int128" in log,
             cpp20=self.cpp20 or bool(_NEWER.search(log)) or bool(_ORDERINGS.search(log)),
             gnu=self.gnu or bool(ASKED.search(log)),
+            specifiers=self.specifiers or bool(SPECIFIERS.search(log)),
             lengths=self.lengths or bool(NO_LENGTH.search(log)),
             narrowing=self.narrowing or bool(_NARROWING.search(log)),
             launches=self.launches or (strict and bool(_LAUNCHES.search(log))),
@@ -338,6 +341,16 @@ class Settings:
             + "".join(further(name) if name in _OWN_OF_THRUST else f"#include <{name}>\n" for name in self.thrust)
             + "".join(f"{HOST_TYPES[name]}\n" for name in self.host_types)
         )
+
+
+def not_as_nvcc(asked: str) -> bool:
+    """Whether conditionals, the text ``asked``, name macros that NVRTC and nvcc do not define alike."""
+    return names_macros(asked) or names_nvrtc(asked) or "__NVCC__" in asked
+
+
+def said_of_macros(asked: str) -> tuple[str, ...]:
+    """What to say where the compiler's own macros answer the conditionals ``asked``."""
+    return Settings(not_gcc=names_macros(asked), shown=names_nvrtc(asked)).remarks()
 
 
 def _formats(log: str) -> list[str]:

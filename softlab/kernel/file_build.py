@@ -22,7 +22,7 @@ from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
 from softlab.kernel.build_settings import Settings, asks_for_unannotated
-from softlab.kernel.gnu_forms import in_standard_forms, with_lengths, with_macros, without_nvrtc
+from softlab.kernel.gnu_forms import in_standard_forms, with_lengths, with_macros, with_specifiers, without_nvrtc
 from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
@@ -99,6 +99,7 @@ class FileBuild:
             said += [*found.remarks, *(() if failed else found.open_questions)]
             if new:
                 taken += new
+                looked_for.clear()  # of several files that define a name, fewer are left
                 code = self.read_code(name=name, files=taken)
                 if wanted := set(code.undefined_variables) - asked:
                     failed = None
@@ -228,6 +229,7 @@ class FileBuild:
         code = without_nvrtc(code) if settings.hidden else code
         code = in_standard_forms(code) if settings.gnu else code
         code = with_lengths(code) if settings.lengths else code
+        code = with_specifiers(code) if settings.specifiers else code
         first = settings.first()
         first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
         plain = first == f"#include <{STANDARD}>\n"

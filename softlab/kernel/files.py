@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,9 @@ from softlab.cuda.program_parts import contexts
 from softlab.cuda.shims import shim_headers, standard_words
 from softlab.cuda.source_files import decode
 from softlab.errors import CompileError
+from softlab.kernel.build_settings import not_as_nvcc, said_of_macros
 from softlab.kernel.file_build import SECONDS_OF_GUESSES, FileBuild, blames_arguments
+from softlab.kernel.gnu_forms import conditionals
 from softlab.kernel.kernel_names import ONLY_FORM
 
 #: What NVRTC says of functions and variables of the host.
@@ -127,23 +130,30 @@ def compile_text(
     """Compile a kernel of a text, as the compiler takes it; where it refuses that, as nvcc would read it.
 
     NVRTC knows neither the host's code nor what nvcc includes by itself (``INFINITY``, ``INT_MAX``, ``uint``, ...). A
-    text that has these is compiled like a file: the host's part is left out, and the standard headers are there.
+    text that has these is compiled like a file: the host's part is left out, and the standard headers are there. So is
+    one whose ``#if`` asks for macros that NVRTC and nvcc define differently, or for none where it does not compile so.
 
     Raises:
         CompileError: the kernel does not compile either way.
         ValueError: as :func:`softlab.cuda.compile.compile_program`.
     """
+    options = tuple(options)
+    read_code = partial(_read_text, decode(text.encode()), options)
+    until = time.process_time() + SECONDS_OF_GUESSES
+    build = FileBuild(read_code, None, file, arch, options, until)
+    asked = conditionals(_texts(text, read_code, options))
+    if not_as_nvcc(asked):
+        with suppress(CompileError, ValueError):
+            return build.program(name, ())
     try:
-        return compile_program(text, name, arch=arch, options=options, file=file)
+        program = compile_program(text, name, arch=arch, options=options, file=file)
+        return replace(program, remarks=(*program.remarks, *said_of_macros(asked)))
     except CompileError as error:
         if not (has_host_code := bool(_HOST.search(error.log))) and not _needs_standard_headers(error.log):
             raise
         as_it_is = error
-    options = tuple(options)
-    read_code = partial(_read_text, decode(text.encode()), options)
-    until = time.process_time() + SECONDS_OF_GUESSES
     try:
-        return FileBuild(read_code, None, file, arch, options, until).program(name, ())
+        return build.program(name, ())
     except ValueError as error:
         raise CompileError(str(error), log=as_it_is.log) from None
     except CompileError as error:
@@ -170,6 +180,14 @@ def _read_text(
         faults=faults,
         given=macros_in(options),
     )
+
+
+def _texts(text: str, read_code: Callable[..., DeviceCode], options: Sequence[str]) -> tuple[str, ...]:
+    """A text, and the headers that it has in folders which the options name."""
+    if not folders_of(options):
+        return (text,)
+    code = read_code()
+    return (text, *code.headers.values())
 
 
 def _needs_standard_headers(log: str) -> bool:

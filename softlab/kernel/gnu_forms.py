@@ -27,6 +27,16 @@ _WITHOUT_LENGTH = re.compile(
 )
 #: What to say of such an array that device code names.
 _ONE_ELEMENT = "an array of no length at the end of a struct has one element here: sizeof of that struct may be larger"
+#: What the compiler says of specifiers that nvcc takes with the compilers of Windows alone, and where they stand.
+SPECIFIERS = re.compile(r'error: (?:duplicate specifier in declaration|"restrict" is not allowed)')
+_FORCED = "__forceinline__"
+_TWICE = re.compile(rf"\b(inline|__inline__|__inline|{_FORCED})\b([\w\s]*?)\b(inline|__inline__|__inline|{_FORCED})\b")
+_BEFORE_STAR = re.compile(r"(?P<space>\s+)(?P<word>__restrict(?:__)?)\b[ \t]*\*")
+#: What to say of them.
+_OF_WINDOWS = (
+    "a second inline of a declaration is left out, and __restrict__ before the * of a pointer stands behind it: nvcc "
+    "takes neither form on Linux"
+)
 _HEAD = re.compile(r"\b(?:struct|class|union)\b")
 #: Macros of g++ on Linux, for conditionals of a program alone: the headers of CUDA would take NVRTC for g++.
 _MACROS = {
@@ -130,6 +140,21 @@ def in_standard_forms(code: DeviceCode) -> DeviceCode:
         return _without_statements(_with_both_values(plain))
 
     return _changed(code, standard)
+
+
+def with_specifiers(code: DeviceCode) -> DeviceCode:
+    """The same code with one ``inline`` per declaration, and ``__restrict__`` behind the ``*`` of a pointer."""
+    changed = _changed(code, lambda text: _BEFORE_STAR.sub(r"\g<space>*\g<word> ", _once_inline(text)))
+    return replace(changed, remarks=(*changed.remarks, _OF_WINDOWS))
+
+
+def _once_inline(text: str) -> str:
+    count = 1
+    while count:
+        text, count = _TWICE.subn(
+            lambda found: (_FORCED if _FORCED in found.group(1, 3) else found[1]) + found[2], text
+        )
+    return text
 
 
 def with_lengths(code: DeviceCode) -> DeviceCode:
