@@ -311,9 +311,7 @@ class ClusterHazards(Hazards):
             shadow.acquire_from(owner, word, who.row, who.thread, phase)
             return
         if action == "arrive":
-            self._check_phases(
-                SharedAccess(site, lanes, offset.reshape(lanes.extent), owner, who.thread, word), who, phase
-            )
+            self._check_phases(access, who, phase)
             remote = owner != who.row
             part = Accessors(who.row[remote], who.thread[remote], who.rank[remote])
             self.record_last(site, part, owner[remote], offset[remote])
