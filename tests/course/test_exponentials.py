@@ -271,3 +271,20 @@ def test_whether_the_other_rows_count(others, own) -> None:
     array = np.zeros((6, 24), np.float32)
     tried = _Tried(SimpleNamespace(run=run), "x", array, 2, None, lambda found, made, row, place: 5 + found[row])
     assert tried.own_row() == own
+
+
+@pytest.mark.parametrize("look", [subtracted, counts])
+def test_an_array_before_the_rows_hides_nothing(look) -> None:
+    """A number of rows that the result is no function of."""
+    work = {subtracted: lambda x: log_sum(x, x[:, :1]), counts: lambda x: log_sum(x, weights=once_but(at0=2))}[look]
+    right = log_sum(X)
+    other = np.random.default_rng(3).standard_normal(X.shape).astype(np.float32)
+
+    def run(grid, block, args, smem, *, budget, record):
+        args[-1][...] = work(args[-2])
+
+    kernel = SimpleNamespace(run=run, program=SimpleNamespace(source="expf(v)"))
+    launch = LaunchCase(1, 32, {"w": other, "x": X, "y": np.full_like(right, np.nan)}, {"y": right}, relative=1e-5)
+    alone = look(seen(work, right))
+    assert alone
+    assert look(Seen(kernel, launch, "y", work(X))) == alone
