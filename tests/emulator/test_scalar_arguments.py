@@ -48,7 +48,7 @@ def test_floats_are_rounded_and_never_made_infinite(kind: str) -> None:
             taken(value, kind, size)
     if kind == "f32":
         for value in (1e39, -1e39):
-            with pytest.raises(ValueError, match="e\\+39 is beyond the largest float32$"):
+            with pytest.raises(ValueError, match=r"e\+39 is beyond the largest float32$"):
                 taken(value, kind, size)
 
 
