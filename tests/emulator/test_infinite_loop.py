@@ -70,7 +70,7 @@ def early(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("period", [1, 2, 5, 8])
 def test_a_cycle_is_found_one_period_after_its_state_was_kept(period: int) -> None:
-    """The state of step 8 is kept for 16 steps. After a loop was found the next state is kept 4 steps later, for 8 steps."""
+    """The state of step 8 is kept for 16 steps. After a loop was found the next one is kept 4 steps later, for 8."""
     found = Loop().found(60, lambda step: ((np.int64(step % period), np.int64(5), np.int64(step)), {}))
     steps = [8 + period]
     while steps[-1] + 4 + period <= 60:
