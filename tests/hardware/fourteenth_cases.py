@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.hardware.launch_sets import by_series, launches
+from tests.hardware.launch_sets import by_series, in_shapes, launches, spread, within
 from tests.hardware.ninth_cases import Made, halves, lists, normal, unit, up
 from tests.hardware.timing_cases import Array, ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import numbers, u
@@ -304,32 +304,6 @@ def cases() -> list[TimingCase]:
     )  # fmt: skip
 
 
-def _spread(case: Any, category: str, kernel: str, threads: int, blocks: Any, *arguments: Any, smem: int = 0) -> None:
-    """The same threads in blocks of different sizes; three sizes and more are a series."""
-    blocks = blocks if isinstance(blocks, tuple) else (blocks,)
-    name = kernel if len(blocks) > 2 else ""
-    for block in blocks:
-        case(category, kernel, up(threads, block), block, *arguments, smem=smem, series=name)
-
-
-def _within(case: Any, category: str, kernel: str, grid: Any, blocks: Any, *arguments: Any, smem: int = 0) -> None:
-    """As many blocks of different sizes, whose work is the same; three sizes and more are a series."""
-    blocks = blocks if isinstance(blocks, tuple) else (blocks,)
-    name = kernel if len(blocks) > 2 else ""
-    for block in blocks:
-        case(category, kernel, grid, block, *arguments, smem=smem, series=name)
-
-
-def _shapes(
-    case: Any, category: str, kernel: str, width: int, height: int, shapes: Any, *arguments: Any, smem: int = 0
-) -> None:
-    """A picture in blocks of different shapes; three shapes and more are a series."""
-    name = kernel if len(shapes) > 2 else ""
-    for x, y in shapes:
-        grid = (up(width, x), up(height, y))
-        case(category, kernel, grid, (x, y), *arguments, smem=smem, series=name)
-
-
 def _centres(count: int, high: int = 40) -> Array:
     """Centres of 16 whole numbers."""
     return numbers(16 * count, high, "f4")
@@ -340,17 +314,17 @@ def _tensors(case: Any) -> None:
         return (halves(rows * depth // 2), halves(depth * columns // 2, 2), normal(columns), zeros(rows * columns),
                 i(rows), i(columns), i(depth))  # fmt: skip
 
-    _spread(case, "tensor", "linear_relu_wmma", 1_024 * 1_024 // 8, (32, 64, 256), *linear(1_024, 1_024, 512))
-    _spread(case, "tensor", "linear_relu_wmma", 128 * 1_024 // 8, 128, *linear(128, 1_024, 768))
+    spread(case, "tensor", "linear_relu_wmma", 1_024 * 1_024 // 8, (32, 64, 256), *linear(1_024, 1_024, 512))
+    spread(case, "tensor", "linear_relu_wmma", 128 * 1_024 // 8, 128, *linear(128, 1_024, 768))
     for n, depth in ((512, 128), (1_536, 64)):
         case("tensor", "bf16_scores", (n // 64, n // 64), 128, Made("bf16", "u2", n * depth, 1),
              Made("bf16", "u2", n * depth, 2), zeros(n * n), i(n), i(depth), f(depth**-0.5))  # fmt: skip
     for n, taps, blocks in ((40_000, 9, (64, 128, 512)), (8_000, 25, 64)):
-        _spread(case, "tensor", "conv_bytes_mma", 2 * n, blocks, numbers(8 * (n + taps + 15), 1 << 32, "u4"),
-                numbers(256 * taps, 1 << 32, "u4"), zeros(32 * n, "i1"), i(n), i(taps), i(9))  # fmt: skip
+        spread(case, "tensor", "conv_bytes_mma", 2 * n, blocks, numbers(8 * (n + taps + 15), 1 << 32, "u4"),
+               numbers(256 * taps, 1 << 32, "u4"), zeros(32 * n, "i1"), i(n), i(taps), i(9))  # fmt: skip
     n, count, blocks = 30_000, 256, (64, 128, 256)
-    _spread(case, "tensor", "assign_tf32", 2 * n, blocks, numbers(16 * n, 40, "f4"), _centres(count),
-            Arranged("squares", "f4", count, 40), zeros(n, "i4"), i(n), i(count))  # fmt: skip
+    spread(case, "tensor", "assign_tf32", 2 * n, blocks, numbers(16 * n, 40, "f4"), _centres(count),
+           Arranged("squares", "f4", count, 40), zeros(n, "i4"), i(n), i(count))  # fmt: skip
     for rows in (3_001, 60_013):
         case("stream" if rows > 9_000 else "tensor", "scan_by_mma", up(32 * rows, 128), 128,
              halves(128 * rows), zeros(256 * rows), i(rows))  # fmt: skip
@@ -358,34 +332,34 @@ def _tensors(case: Any) -> None:
 
 def _tables(case: Any) -> None:
     for n, keys, buckets, blocks in ((100_003, 40_009, 16_384, (64, 256, 1_024)), (200_003, 500_009, 65_536, 128)):
-        _spread(case, "latency", "chained_lookup", n, blocks, Arranged("heads", "i4", buckets, keys),
-                Arranged("links", "i4", keys, buckets), Arranged("table keys", "i4", keys),
-                numbers(keys, 1 << 30), numbers(n, 2 * keys), zeros(n, "i4"), i(n), u(buckets - 1))  # fmt: skip
+        spread(case, "latency", "chained_lookup", n, blocks, Arranged("heads", "i4", buckets, keys),
+               Arranged("links", "i4", keys, buckets), Arranged("table keys", "i4", keys),
+               numbers(keys, 1 << 30), numbers(n, 2 * keys), zeros(n, "i4"), i(n), u(buckets - 1))  # fmt: skip
     n, size, length, blocks = 20_011, 50_021, 12, (64, 128, 512)
-    _spread(case, "latency", "suffix_search", n, blocks, numbers(size, 4, "u1"),
-            Arranged("suffixes", "i4", size, 4), numbers(n * length, 4, "u1"), zeros(n, "i4"), i(n), i(size),
-            i(length))  # fmt: skip
+    spread(case, "latency", "suffix_search", n, blocks, numbers(size, 4, "u1"),
+           Arranged("suffixes", "i4", size, 4), numbers(n * length, 4, "u1"), zeros(n, "i4"), i(n), i(size),
+           i(length))  # fmt: skip
 
 
 def _trees(case: Any) -> None:
     n, nodes, levels, blocks = 300_007, 100_003, 15, 192
-    _spread(case, "latency", "lca_lifting", n, blocks, Arranged("ancestors", "i4", levels * nodes, nodes),
-            Arranged("depths", "i4", nodes), numbers(2 * n, nodes), zeros(n, "i4"), i(n), i(nodes),
-            i(levels))  # fmt: skip
+    spread(case, "latency", "lca_lifting", n, blocks, Arranged("ancestors", "i4", levels * nodes, nodes),
+           Arranged("depths", "i4", nodes), numbers(2 * n, nodes), zeros(n, "i4"), i(n), i(nodes),
+           i(levels))  # fmt: skip
     for n, count, blocks in ((16_384, 5_003, (64, 128, 256)), (120_011, 30_011, 128)):
-        _spread(case, "local", "interval_stabs", n, blocks,
-                *(Arranged(kind, "i4", count, 1_000_000) for kind in ("starts", "ends", "latest")),
-                numbers(n, 1_000_000), zeros(n, "i4"), i(n), i(count))  # fmt: skip
+        spread(case, "local", "interval_stabs", n, blocks,
+               *(Arranged(kind, "i4", count, 1_000_000) for kind in ("starts", "ends", "latest")),
+               numbers(n, 1_000_000), zeros(n, "i4"), i(n), i(count))  # fmt: skip
 
 
 def _graphs(case: Any) -> None:
     for nodes, mean, blocks in ((60_013, 12, (64, 256, 1_024)), (8_009, 30, 128)):
-        _spread(case, "graph", "luby_round", nodes, blocks, *lists(nodes, mean), numbers(nodes, 2, "u1"),
-                zeros(nodes, "u1"), i(nodes), u(5))  # fmt: skip
+        spread(case, "graph", "luby_round", nodes, blocks, *lists(nodes, mean), numbers(nodes, 2, "u1"),
+               zeros(nodes, "u1"), i(nodes), u(5))  # fmt: skip
     for n, nodes, mean, block in ((10_007, 20_011, 10, 128), (50_021, 50_021, 4, 256)):
-        _spread(case, "atomics", "token_firings", n, block, *lists(nodes, mean), numbers(nodes, 7, "u1"),
-                numbers(n, nodes), zeros(nodes, "i4"), zeros(1 << 17, "i4"), zeros(1, "i4"), i(n),
-                i((1 << 17) - 1))  # fmt: skip
+        spread(case, "atomics", "token_firings", n, block, *lists(nodes, mean), numbers(nodes, 7, "u1"),
+               numbers(n, nodes), zeros(nodes, "i4"), zeros(1 << 17, "i4"), zeros(1, "i4"), i(n),
+               i((1 << 17) - 1))  # fmt: skip
     for n, nodes, grid in ((400_009, 50_021, 264), (1_500_007, 3_001, 528)):
         case("atomics", "edge_degrees", grid, 256, Arranged("popular", "i4", 2 * n, nodes), zeros(nodes, "i4"),
              zeros(nodes, "i4"), i(n))  # fmt: skip
@@ -393,156 +367,157 @@ def _graphs(case: Any) -> None:
 
 def _lookups(case: Any) -> None:
     for n, points, nuclides, blocks in ((20_011, 6_007, 120, (64, 128, 512)), (60_013, 60_013, 12, 128)):
-        _spread(case, "cache", "cross_sections", n, blocks, Arranged("energies", "f4", points),
-                unit(points * nuclides), unit(nuclides), unit(n), zeros(n), i(n), i(points), i(nuclides))  # fmt: skip
+        spread(case, "cache", "cross_sections", n, blocks, Arranged("energies", "f4", points),
+               unit(points * nuclides), unit(nuclides), unit(n), zeros(n), i(n), i(points), i(nuclides))  # fmt: skip
     for n, words, samples, blocks in ((8_009, 10_007, 5, 128), (30_011, 30_011, 10, 256)):
-        _spread(case, "cache", "negative_samples", 32 * n, blocks, normal(128 * words),
-                Arranged("within", "f4", 128 * words, 20), Arranged("popular", "i4", 2 * n, words), zeros(n),
-                i(n), i(words), i(samples), u(3))  # fmt: skip
+        spread(case, "cache", "negative_samples", 32 * n, blocks, normal(128 * words),
+               Arranged("within", "f4", 128 * words, 20), Arranged("popular", "i4", 2 * n, words), zeros(n),
+               i(n), i(words), i(samples), u(3))  # fmt: skip
     for category, n, far, blocks in (("cache", 200_003, 50_000, 128), ("stream", 1_500_007, 1_000, 256)):
-        _spread(case, category, "mesh_gradients", n, blocks, normal(n), Arranged("beside", "i4", 4 * n, far),
-                normal(8 * n), zeros(2 * n), i(n))  # fmt: skip
+        spread(case, category, "mesh_gradients", n, blocks, normal(n), Arranged("beside", "i4", 4 * n, far),
+               normal(8 * n), zeros(2 * n), i(n))  # fmt: skip
 
 
 def _chains_in_time(case: Any) -> None:
     for n, customers, blocks in ((16_384, 150, (32, 128, 512)), (1_001, 800, 64)):
-        _spread(case, "sfu", "lindley_waits", n, blocks, zeros(2 * n), i(n), i(customers), f(0.8), u(11))
+        spread(case, "sfu", "lindley_waits", n, blocks, zeros(2 * n), i(n), i(customers), f(0.8), u(11))
     for n, days, blocks in ((2_001, 500, 32), (120_011, 60, 256)):
-        _spread(case, "stream" if n > 90_000 else "latency", "rsi_series", n, blocks,
-                Arranged("walks", "f4", n * days, n), zeros(2 * n), i(n), i(days), i(14))  # fmt: skip
+        spread(case, "stream" if n > 90_000 else "latency", "rsi_series", n, blocks,
+               Arranged("walks", "f4", n * days, n), zeros(2 * n), i(n), i(days), i(14))  # fmt: skip
 
 
 def _codes(case: Any) -> None:
     n, words, blocks = 8_192, 6, (32, 64, 256)
-    _spread(case, "codec", "adaptive_bits", n, blocks, Arranged("skewed bits", "u4", n * words, 3),
-            zeros(4 * words * n, "u1"), zeros(n, "i4"), i(n), i(words), i(4 * words),
-            smem=32 * 256)  # fmt: skip
+    spread(case, "codec", "adaptive_bits", n, blocks, Arranged("skewed bits", "u4", n * words, 3),
+           zeros(4 * words * n, "u1"), zeros(n, "i4"), i(n), i(words), i(4 * words),
+           smem=32 * 256)  # fmt: skip
     for n, words, blocks in ((2_001, 100, 64), (60_013, 12, 256)):
-        _spread(case, "codec", "adpcm_decode", n, blocks, numbers(n * words, 1 << 32, "u4"),
-                zeros(8 * n * words, "i2"), i(n), i(words))  # fmt: skip
+        spread(case, "codec", "adpcm_decode", n, blocks, numbers(n * words, 1 << 32, "u4"),
+               zeros(8 * n * words, "i2"), i(n), i(words))  # fmt: skip
 
 
 def _hashes(case: Any) -> None:
     for n, count, blocks in ((20_011, 4, (64, 256, 512)), (1_001, 16, 64)):
-        _spread(case, "crypto", "ghash_blocks", n, blocks, numbers(4 * n * count, 1 << 32, "u4"),
-                zeros(2 * n, "u8"), i(n), i(count), ("u8", 0x66E94BD4EF8A2C3B), ("u8", 0x884CFA59CA342B2E))  # fmt: skip
+        spread(case, "crypto", "ghash_blocks", n, blocks, numbers(4 * n * count, 1 << 32, "u4"),
+               zeros(2 * n, "u8"), i(n), i(count), ("u8", 0x66E94BD4EF8A2C3B), ("u8", 0x884CFA59CA342B2E))  # fmt: skip
     grid, rounds, blocks = 132, 8, (64, 128, 256)
-    _within(case, "barrier", "twister_blocks", grid, blocks, numbers(grid, 1 << 32, "u4"),
-            zeros(624 * rounds * grid, "u4"), i(rounds))  # fmt: skip
+    within(case, "barrier", "twister_blocks", grid, blocks, numbers(grid, 1 << 32, "u4"),
+           zeros(624 * rounds * grid, "u4"), i(rounds))  # fmt: skip
     for n, mean, blocks in ((5_003, 120, 64), (200_003, 30, 256)):
-        _spread(case, "stream" if n > 90_000 else "string", "xxhash_strings", n, blocks,
-                numbers(n * mean, 1 << 32, "u4"), Array("offsets", "i4", n + 1, mean), zeros(n, "u4"), i(n),
-                u(2_026))  # fmt: skip
+        spread(case, "stream" if n > 90_000 else "string", "xxhash_strings", n, blocks,
+               numbers(n * mean, 1 << 32, "u4"), Array("offsets", "i4", n + 1, mean), zeros(n, "u4"), i(n),
+               u(2_026))  # fmt: skip
 
 
 def _divisions(case: Any) -> None:
     n, blocks = 400_009, 128
-    _spread(case, "division", "modular_inverses", n, blocks, numbers(n, 1 << 30), zeros(n, "i4"), i(n),
-            i(1_000_000_007))  # fmt: skip
+    spread(case, "division", "modular_inverses", n, blocks, numbers(n, 1 << 30), zeros(n, "i4"), i(n),
+           i(1_000_000_007))  # fmt: skip
     for n, blocks in ((60_013, (64, 128, 512)), (150_001, 256)):
-        _spread(case, "division", "miller_rabin", n, blocks, numbers(n, 1 << 32, "u4"), zeros(n, "u1"), i(n))
+        spread(case, "division", "miller_rabin", n, blocks, numbers(n, 1 << 32, "u4"), zeros(n, "u1"), i(n))
     for n, people, blocks in ((16_384, 1_500, (64, 128, 512)), (3_001, 3_000, 32)):
-        _spread(case, "division", "josephus_last", n, blocks, numbers(2 * n, people), zeros(n, "i4"), i(n))
+        spread(case, "division", "josephus_last", n, blocks, numbers(2 * n, people), zeros(n, "i4"), i(n))
     n, most, blocks = 9_001, 90, (32, 128, 512)
-    _spread(case, "local", "big_factorials", n, blocks, numbers(n, most), zeros(n, "i4"), i(n))
+    spread(case, "local", "big_factorials", n, blocks, numbers(n, most), zeros(n, "i4"), i(n))
     for n, grid, block in ((4_000, 132, 32), (12_000, 264, 128)):
         case("atomics", "repetend_lengths", grid, block, zeros(n, "i4"), zeros(2, "i4"), i(n))
 
 
 def _lights(case: Any) -> None:
     for n, terms, blocks in ((16_384, 60, 128), (2_001, 300, 64)):
-        _spread(case, "sfu", "zeta_line", n, blocks, zeros(2 * n), i(n), i(terms), f(10), f(0.01))
+        spread(case, "sfu", "zeta_line", n, blocks, zeros(2 * n), i(n), i(terms), f(10), f(0.01))
     n, steps, blocks = 30_011, 81, (64, 256, 1_024)
-    _spread(case, "sfu", "planck_colours", n, blocks, Arranged("temperatures", "f4", n, 12_000), zeros(2 * n), i(n),
-            i(steps))  # fmt: skip
+    spread(case, "sfu", "planck_colours", n, blocks, Arranged("temperatures", "f4", n, 12_000), zeros(2 * n), i(n),
+           i(steps))  # fmt: skip
     for width, height, samples, shapes in ((320, 200, 16, ((16, 4),)), (800, 450, 8, ((32, 8),))):
-        _shapes(case, "sfu", "sky_pixels", width, height, shapes, zeros(width * height), i(width), i(height),
-                i(samples), f(0.5), f(0.2))  # fmt: skip
+        in_shapes(case, "sfu", "sky_pixels", width, height, shapes, zeros(width * height), i(width), i(height),
+                  i(samples), f(0.5), f(0.2))  # fmt: skip
     width, height, most, shapes = 256, 192, 60, ((8, 8), (16, 16), (32, 32))
-    _shapes(case, "divergence", "knot_depths", width, height, shapes, zeros(width * height), i(width), i(height),
-            i(most), f(1.5))  # fmt: skip
+    in_shapes(case, "divergence", "knot_depths", width, height, shapes, zeros(width * height), i(width), i(height),
+              i(most), f(1.5))  # fmt: skip
     for n, count, blocks in ((20_011, 12, 64), (200_003, 6, 256)):
-        _spread(case, "fma", "lens_rays", n, blocks, normal(2 * n, high=6), Arranged("surfaces", "f4", 4 * count),
-                zeros(2 * n), i(n), i(count))  # fmt: skip
+        spread(case, "fma", "lens_rays", n, blocks, normal(2 * n, high=6), Arranged("surfaces", "f4", 4 * count),
+               zeros(2 * n), i(n), i(count))  # fmt: skip
 
 
 def _surfaces_and_maps(case: Any) -> None:
     for threads, jumps, side, blocks in ((16_384, 120, 512, 256), (60_013, 60, 128, 128)):
-        _spread(case, "atomics", "flame_points", threads, blocks, Arranged("maps", "f4", 36), zeros(side * side, "u4"),
-                i(threads), i(jumps), i(side), i(6), u(8))  # fmt: skip
+        spread(case, "atomics", "flame_points", threads, blocks, Arranged("maps", "f4", 36), zeros(side * side, "u4"),
+               i(threads), i(jumps), i(side), i(6), u(8))  # fmt: skip
     for n, shape in ((300, (16, 16)), (1_200, (32, 8))):
-        _shapes(case, "sfu", "panel_influences", n, n, (shape,), Arranged("wing", "f4", 2 * n + 2), zeros(n * n), i(n))
+        in_shapes(case, "sfu", "panel_influences", n, n, (shape,), Arranged("wing", "f4", 2 * n + 2), zeros(n * n),
+                  i(n))  # fmt: skip
     for width, height, turns, shapes in ((200, 150, 200, ((8, 8),)), (640, 480, 60, ((16, 16),))):
-        _shapes(case, "sfu", "winding_numbers", width, height, shapes, zeros(width * height), i(width), i(height),
-                i(turns))  # fmt: skip
+        in_shapes(case, "sfu", "winding_numbers", width, height, shapes, zeros(width * height), i(width), i(height),
+                  i(turns))  # fmt: skip
 
 
 def _doubles(case: Any) -> None:
     n, blocks = 60_013, (64, 128, 512)
-    _spread(case, "fp64", "hypergeometric", n, blocks, Arranged("within", "f8", n, 80), zeros(n, "f8"), i(n),
-            ("f8", 0.5), ("f8", 1.25), ("f8", 2.5))  # fmt: skip
+    spread(case, "fp64", "hypergeometric", n, blocks, Arranged("within", "f8", n, 80), zeros(n, "f8"), i(n),
+           ("f8", 0.5), ("f8", 1.25), ("f8", 2.5))  # fmt: skip
     for n, blocks in ((50_021, 64), (300_007, 128)):
-        _spread(case, "fp64", "lambert_w", n, blocks, unit(n, "f8", 50), zeros(n, "f8"), i(n))
+        spread(case, "fp64", "lambert_w", n, blocks, unit(n, "f8", 50), zeros(n, "f8"), i(n))
     n, terms, blocks = 8_192, 80, (32, 128, 256)
-    _spread(case, "fp64", "planet_places", n, blocks, Arranged("orbits", "f8", 3 * terms), zeros(n, "f8"), i(n),
-            i(terms), ("f8", -2.0), ("f8", 0.001))  # fmt: skip
+    spread(case, "fp64", "planet_places", n, blocks, Arranged("orbits", "f8", 3 * terms), zeros(n, "f8"), i(n),
+           i(terms), ("f8", -2.0), ("f8", 0.001))  # fmt: skip
     for n, count, blocks in ((32, 264, 32), (40, 1_000, 64)):
-        _within(case, "fp64", "triangular_inverse", count, blocks, Arranged("lower", "f8", n * n * count, n),
-                zeros(n * n * count, "f8"), i(n), smem=16 * n * n)  # fmt: skip
+        within(case, "fp64", "triangular_inverse", count, blocks, Arranged("lower", "f8", n * n * count, n),
+               zeros(n * n * count, "f8"), i(n), smem=16 * n * n)  # fmt: skip
 
 
 def _reversed(case: Any) -> None:
     for bits, rows, blocks in ((12, 400, (128, 256, 1_024)), (10, 3_001, 128)):
-        _within(case, "shared", "bit_reversed_rows", rows, blocks, normal(rows << bits), zeros(rows << bits), i(bits),
-                smem=4 << bits)  # fmt: skip
+        within(case, "shared", "bit_reversed_rows", rows, blocks, normal(rows << bits), zeros(rows << bits), i(bits),
+               smem=4 << bits)  # fmt: skip
     for n, systems, blocks in ((512, 264, (64, 128, 256)), (2_048, 132, 512)):
-        _within(case, "barrier", "cyclic_reduction", systems, blocks,
-                Arranged("three diagonals", "f4", 4 * n * systems, n), zeros(n * systems), i(n),
-                smem=16 * n)  # fmt: skip
+        within(case, "barrier", "cyclic_reduction", systems, blocks,
+               Arranged("three diagonals", "f4", 4 * n * systems, n), zeros(n * systems), i(n),
+               smem=16 * n)  # fmt: skip
 
 
 def _systems(case: Any) -> None:
     for n, count, blocks in ((16, 264, (32, 64, 256)), (40, 132, 256)):
-        _within(case, "barrier", "simplex_tableaux", count, blocks,
-                Arranged("programs", "f4", count * (n + 1) * (2 * n + 1), n), zeros(count), i(n + 1), i(2 * n + 1),
-                smem=4 * (n + 1) * (2 * n + 2))  # fmt: skip
+        within(case, "barrier", "simplex_tableaux", count, blocks,
+               Arranged("programs", "f4", count * (n + 1) * (2 * n + 1), n), zeros(count), i(n + 1), i(2 * n + 1),
+               smem=4 * (n + 1) * (2 * n + 2))  # fmt: skip
     for n, count, blocks in ((32, 400, (64, 128, 256)), (64, 132, 512), (48, 1, 128)):
-        _within(case, "barrier" if count > 1 else "tiny", "householder_qr", count, blocks, normal(count * n * n),
-                zeros(count * n * n), i(n), smem=4 * n * (n + 1))  # fmt: skip
+        within(case, "barrier" if count > 1 else "tiny", "householder_qr", count, blocks, normal(count * n * n),
+               zeros(count * n * n), i(n), smem=4 * n * (n + 1))  # fmt: skip
 
 
 def _matrices(case: Any) -> None:
     n, sweeps, blocks = 2_001, 5, (32, 64, 128)
-    _spread(case, "shared", "jacobi_rotations", 32 * n, blocks, Arranged("symmetric", "f4", 256 * n, 16),
-            zeros(16 * n), i(n), i(sweeps), smem=36 * 128)  # fmt: skip
+    spread(case, "shared", "jacobi_rotations", 32 * n, blocks, Arranged("symmetric", "f4", 256 * n, 16),
+           zeros(16 * n), i(n), i(sweeps), smem=36 * 128)  # fmt: skip
     for width, height, radius, shapes in ((640, 480, 4, ((16, 8), (16, 16), (32, 16))), (300, 200, 9, ((32, 8),))):
         smem = max((x + 2 * radius) * (y + 2 * radius) for x, y in shapes)
-        _shapes(case, "shared", "dilate_disc", width, height, shapes, numbers(width * height, 256, "u1"),
-                zeros(width * height, "u1"), i(width), i(height), i(radius), smem=smem)  # fmt: skip
+        in_shapes(case, "shared", "dilate_disc", width, height, shapes, numbers(width * height, 256, "u1"),
+                  zeros(width * height, "u1"), i(width), i(height), i(radius), smem=smem)  # fmt: skip
 
 
 def _sorts(case: Any) -> None:
     for n, parts, blocks in ((1_024, 264, (128, 256, 512)), (256, 2_000, 128)):
-        _within(case, "sort", "batcher_pairs", parts, blocks, numbers(n * parts, 1 << 32, "u4"),
-                numbers(n * parts, 1 << 31, "u4"), zeros(2 * n * parts, "u4"), i(n), smem=8 * n)  # fmt: skip
+        within(case, "sort", "batcher_pairs", parts, blocks, numbers(n * parts, 1 << 32, "u4"),
+               numbers(n * parts, 1 << 31, "u4"), zeros(2 * n * parts, "u4"), i(n), smem=8 * n)  # fmt: skip
     n, rows, blocks = 5_000, 264, (256, 512, 1_024)
-    _within(case, "sort", "counting_sort_rows", rows, blocks, numbers(n * rows, 200, "u1"), zeros(n * rows, "u1"),
-            i(n))  # fmt: skip
+    within(case, "sort", "counting_sort_rows", rows, blocks, numbers(n * rows, 200, "u1"), zeros(n * rows, "u1"),
+           i(n))  # fmt: skip
 
 
 def _worlds(case: Any) -> None:
     worlds, turns, blocks = 132, 20, 256
-    _within(case, "barrier", "excitable_cells", worlds, blocks, numbers(4_096 * worlds, 6, "u1"),
-            zeros(4_096 * worlds, "u1"), i(6), i(turns), i(1))  # fmt: skip
+    within(case, "barrier", "excitable_cells", worlds, blocks, numbers(4_096 * worlds, 6, "u1"),
+           zeros(4_096 * worlds, "u1"), i(6), i(turns), i(1))  # fmt: skip
     tubes, cells, steps, blocks = 132, 400, 30, (64, 128, 448)
-    _within(case, "barrier", "hll_tubes", tubes, blocks, Arranged("gas", "f4", 3 * cells * tubes, cells),
-            zeros(3 * cells * tubes), i(cells), i(steps), f(0.2), smem=24 * cells)  # fmt: skip
+    within(case, "barrier", "hll_tubes", tubes, blocks, Arranged("gas", "f4", 3 * cells * tubes, cells),
+           zeros(3 * cells * tubes), i(cells), i(steps), f(0.2), smem=24 * cells)  # fmt: skip
 
 
 def _orders(case: Any) -> None:
     count, n, blocks = 132, 64, (32, 64, 128)
-    _within(case, "barrier", "chain_orders", count, blocks, numbers(count * (n + 1), 50, "u1"), zeros(count, "i4"),
-            i(n), smem=4 * (n * n + n + 1))  # fmt: skip
+    within(case, "barrier", "chain_orders", count, blocks, numbers(count * (n + 1), 50, "u1"), zeros(count, "i4"),
+           i(n), smem=4 * (n * n + n + 1))  # fmt: skip
 
 
 def _counts(case: Any) -> None:
@@ -550,83 +525,83 @@ def _counts(case: Any) -> None:
         case("atomics", "hog_cells", (up(width, 32), up(height, 8)), (32, 8), numbers(width * height, 256, "u1"),
              zeros(9 * up(width, 8) * up(height, 8)), i(width), i(height))  # fmt: skip
     for n, groups, blocks in ((60_013, 20_011, 256), (5_003, 300, 64)):
-        _spread(case, "atomics", "cas_products", n, blocks, numbers(n, groups), Arranged("factors", "f4", n),
-                zeros(groups, "i4"), i(n))  # fmt: skip
+        spread(case, "atomics", "cas_products", n, blocks, numbers(n, groups), Arranged("factors", "f4", n),
+               zeros(groups, "i4"), i(n))  # fmt: skip
     for n, side, blocks in ((60_013, 24, (64, 256, 1_024)), (500_009, 40, 256)):
-        _spread(case, "atomics", "voxel_centroids", n, blocks, unit(3 * n), zeros(4 * side**3), i(n), i(side), f(side))
+        spread(case, "atomics", "voxel_centroids", n, blocks, unit(3 * n), zeros(4 * side**3), i(n), i(side), f(side))
 
 
 def _groups(case: Any) -> None:
     for n, near, blocks in ((40_009, 60, (64, 128, 512)), (300_007, 12, 256)):
-        _spread(case, "divergence", "sweep_and_prune", n, blocks, Arranged("sorted boxes", "f4", 4 * n, near),
-                Arranged("heights", "f4", 2 * n), zeros(n, "i4"), i(n))  # fmt: skip
+        spread(case, "divergence", "sweep_and_prune", n, blocks, Arranged("sorted boxes", "f4", 4 * n, near),
+               Arranged("heights", "f4", 2 * n), zeros(n, "i4"), i(n))  # fmt: skip
 
 
 def _puzzles(case: Any) -> None:
     for n, blank, blocks in ((4_096, 36, (32, 64, 128)), (500, 38, 32)):
-        _spread(case, "local", "sudoku_fill", n, blocks, Arranged("sudokus", "u1", 81 * n, blank),
-                zeros(81 * n, "u1"), i(n))  # fmt: skip
+        spread(case, "local", "sudoku_fill", n, blocks, Arranged("sudokus", "u1", 81 * n, blank),
+               zeros(81 * n, "u1"), i(n))  # fmt: skip
     for n, blocks in ((20_011, 64), (100_003, 128)):
-        _spread(case, "local", "self_avoiding_walks", n, blocks, zeros(n, "i4"), i(n), u(77))
+        spread(case, "local", "self_avoiding_walks", n, blocks, zeros(n, "i4"), i(n), u(77))
 
 
 def _strings(case: Any) -> None:
     for n, pitch, blocks in ((30_011, 32, 64), (200_003, 24, 128)):
-        _spread(case, "string", "glob_matches", n, blocks, Arranged("globs", "u1", 40 * pitch, pitch),
-                Arranged("names", "u1", n * pitch, pitch), zeros(n, "u1"), i(n), i(40), i(pitch))  # fmt: skip
+        spread(case, "string", "glob_matches", n, blocks, Arranged("globs", "u1", 40 * pitch, pitch),
+               Arranged("names", "u1", n * pitch, pitch), zeros(n, "u1"), i(n), i(40), i(pitch))  # fmt: skip
     for n, blocks in ((60_013, 256), (300_007, 128)):
-        _spread(case, "string", "roman_numerals", n, blocks, numbers(n, 4_000), zeros(16 * n, "i1"), i(n))
+        spread(case, "string", "roman_numerals", n, blocks, numbers(n, 4_000), zeros(16 * n, "i1"), i(n))
     n, names, blocks = 20_011, 2_001, (64, 128, 256)
-    _spread(case, "string", "jaro_pairs", n, blocks, numbers(32 * names, 6, "u1"), numbers(names, 33),
-            numbers(2 * n, names), zeros(n), i(n))  # fmt: skip
+    spread(case, "string", "jaro_pairs", n, blocks, numbers(32 * names, 6, "u1"), numbers(names, 33),
+           numbers(2 * n, names), zeros(n), i(n))  # fmt: skip
     for n, size, drop, blocks in ((40_009, 100_003, 30, (64, 256, 1_024)), (200_003, 1_000_003, 15, 128)):
-        _spread(case, "divergence", "xdrop_extend", n, blocks, numbers(size, 4, "u1"), numbers(size + 1, 4, "u1"),
-                numbers(2 * n, size), zeros(n, "i4"), i(n), i(size), i(size), i(drop))  # fmt: skip
+        spread(case, "divergence", "xdrop_extend", n, blocks, numbers(size, 4, "u1"), numbers(size + 1, 4, "u1"),
+               numbers(2 * n, size), zeros(n, "i4"), i(n), i(size), i(size), i(drop))  # fmt: skip
 
 
 def _small_sets(case: Any) -> None:
     n, count, blocks = 16_384, 32, (32, 128, 256)
-    _spread(case, "local", "hull_sizes", n, blocks, Arranged("point sets", "i2", 2 * n * count, n),
-            zeros(2 * n, "i4"), i(n), i(count))  # fmt: skip
+    spread(case, "local", "hull_sizes", n, blocks, Arranged("point sets", "i2", 2 * n * count, n),
+           zeros(2 * n, "i4"), i(n), i(count))  # fmt: skip
     n, blocks = 10_007, 128
-    _spread(case, "local", "dijkstra_small", n, blocks, numbers(256 * n, 100, "u1"), zeros(n, "i4"), i(n))
+    spread(case, "local", "dijkstra_small", n, blocks, numbers(256 * n, 100, "u1"), zeros(n, "i4"), i(n))
     for n, length, blocks in ((16_384, 120, (64, 128, 512)), (2_001, 500, 32)):
-        _spread(case, "local", "k_smallest_heaps", n, blocks, numbers(n * length, 1 << 30), zeros(16 * n, "i4"), i(n),
-                i(length))  # fmt: skip
+        spread(case, "local", "k_smallest_heaps", n, blocks, numbers(n * length, 1 << 30), zeros(16 * n, "i4"), i(n),
+               i(length))  # fmt: skip
 
 
 def _games(case: Any) -> None:
     hands, grid, blocks = 200_003, 132, (128, 256, 512)
-    _within(case, "montecarlo", "poker_hands", grid, blocks, zeros(9, "i4"), i(hands), u(14))
+    within(case, "montecarlo", "poker_hands", grid, blocks, zeros(9, "i4"), i(hands), u(14))
     for n, blocks in ((60_013, 64), (400_009, 256)):
-        _spread(case, "alu", "reversi_moves", n, blocks, numbers(n, 1 << 62, "u8"), numbers(n + 1, 1 << 62, "u8"),
-                zeros(n, "u8"), i(n))  # fmt: skip
+        spread(case, "alu", "reversi_moves", n, blocks, numbers(n, 1 << 62, "u8"), numbers(n + 1, 1 << 62, "u8"),
+               zeros(n, "u8"), i(n))  # fmt: skip
 
 
 def _straight(case: Any) -> None:
     for size, n, blocks in ((16, 200_003, 128), (32, 30_011, (64, 128, 256)), (64, 8_009, 64)):
-        _spread(case, "stream" if size == 16 else "code", f"fft_registers<{size}>", n, blocks, normal(2 * size * n),
-                zeros(2 * size * n), i(n))  # fmt: skip
+        spread(case, "stream" if size == 16 else "code", f"fft_registers<{size}>", n, blocks, normal(2 * size * n),
+               zeros(2 * size * n), i(n))  # fmt: skip
     for reactions, n, steps, blocks in ((48, 30_011, 12, 256), (200, 16_384, 10, (32, 64, 128)), (800, 9_001, 6, 128)):
-        _spread(case, "code", f"mass_action<{reactions}>", n, blocks, unit(12 * n), unit(reactions), zeros(12 * n),
-                i(n), i(steps), f(0.002))  # fmt: skip
+        spread(case, "code", f"mass_action<{reactions}>", n, blocks, unit(12 * n), unit(reactions), zeros(12 * n),
+               i(n), i(steps), f(0.002))  # fmt: skip
 
 
 def _votes(case: Any) -> None:
     groups, words, blocks = 300, 64, (64, 256, 1_024)
-    _spread(case, "votes", "bundle_hypervectors", 32 * groups * words, blocks,
-            numbers(32 * groups * words, 1 << 32, "u4"), zeros(groups * words, "u4"), i(groups),
-            i(words))  # fmt: skip
+    spread(case, "votes", "bundle_hypervectors", 32 * groups * words, blocks,
+           numbers(32 * groups * words, 1 << 32, "u4"), zeros(groups * words, "u4"), i(groups),
+           i(words))  # fmt: skip
     for users, mean, blocks in ((6_007, 60, 256), (1_001, 400, 128)):
-        _spread(case, "votes", "session_lengths", 32 * users, blocks, Arranged("clicks", "i4", users * mean, 600),
-                Array("offsets", "i4", users + 1, mean), zeros(2 * users, "i4"), i(users), i(600))  # fmt: skip
+        spread(case, "votes", "session_lengths", 32 * users, blocks, Arranged("clicks", "i4", users * mean, 600),
+               Array("offsets", "i4", users + 1, mean), zeros(2 * users, "i4"), i(users), i(600))  # fmt: skip
 
 
 def _copied(case: Any) -> None:
     for rows, columns, blocks in ((2_048, 1_024, (64, 128, 256)), (300, 8_192, 128), (8_192, 4_096, 256)):
-        _spread(case, "stream" if rows > 4_000 else "async", "async_gemv", 32 * rows, blocks, normal(rows * columns),
-                normal(columns), zeros(rows), i(rows), i(columns // 4),
-                smem=64 * 256)  # fmt: skip
+        spread(case, "stream" if rows > 4_000 else "async", "async_gemv", 32 * rows, blocks, normal(rows * columns),
+               normal(columns), zeros(rows), i(rows), i(columns // 4),
+               smem=64 * 256)  # fmt: skip
     for tiles, grid, block in ((3_000, 264, 256), (500, 132, 128), (4_001, 396, 512)):
         case("atomics", "async_byte_bins", grid, block, numbers(4 * tiles * block, 1 << 32, "u4"), zeros(256, "u4"),
              i(tiles), smem=32 * block)  # fmt: skip
@@ -634,35 +609,35 @@ def _copied(case: Any) -> None:
 
 def _rows(case: Any) -> None:
     rows, blocks = 6_007, (64, 128, 512)
-    _spread(case, "shuffle", "sparsemax_rows", 32 * rows, blocks, normal(128 * rows), zeros(128 * rows), i(rows))
+    spread(case, "shuffle", "sparsemax_rows", 32 * rows, blocks, normal(128 * rows), zeros(128 * rows), i(rows))
     for length, count, blocks in ((500, 2_000, 128), (20_000, 16, 1_024)):
-        _within(case, "reduce", "best_runs", count, blocks, Arranged("within", "i4", length * count, 10_000),
-                zeros(count, "i4"), i(length))  # fmt: skip
+        within(case, "reduce", "best_runs", count, blocks, Arranged("within", "i4", length * count, 10_000),
+               zeros(count, "i4"), i(length))  # fmt: skip
 
 
 def _samples(case: Any) -> None:
     n, size, blocks = 16_384, 300, (64, 256, 512)
-    _spread(case, "montecarlo", "bootstrap_means", n, blocks, normal(size), zeros(n), i(n), i(size), u(6),
-            smem=4 * size)  # fmt: skip
+    spread(case, "montecarlo", "bootstrap_means", n, blocks, normal(size), zeros(n), i(n), i(size), u(6),
+           smem=4 * size)  # fmt: skip
     n, blocks = 10_007, 512
-    _spread(case, "alu", "kendall_counts", n, blocks, numbers(2 * n, n), zeros(1, "i4"), i(n), smem=8 * 512)
+    spread(case, "alu", "kendall_counts", n, blocks, numbers(2 * n, n), zeros(1, "i4"), i(n), smem=8 * 512)
     for n, apart, blocks in ((20_011, 4, 256), (4_001, 64, 128)):
-        _spread(case, "fma", "dilated_conv", 4 * n, blocks, normal(32 * n), Arranged("within", "f4", 3_072, 20),
-                zeros(32 * n), i(n), i(apart))  # fmt: skip
+        spread(case, "fma", "dilated_conv", 4 * n, blocks, normal(32 * n), Arranged("within", "f4", 3_072, 20),
+               zeros(32 * n), i(n), i(apart))  # fmt: skip
 
 
 def _pictures(case: Any) -> None:
     for category, width, height, shapes in (("cache", 512, 384, ((16, 16),)),
                                             ("stream", 2_048, 1_200, ((32, 8),))):  # fmt: skip
-        _shapes(case, category, "advect_field", width, height, shapes, normal(width * height),
-                normal(2 * width * height, high=3), zeros(width * height), i(width), i(height), f(1.5))  # fmt: skip
+        in_shapes(case, category, "advect_field", width, height, shapes, normal(width * height),
+                  normal(2 * width * height, high=3), zeros(width * height), i(width), i(height), f(1.5))  # fmt: skip
 
 
 def _fields(case: Any) -> None:
     for category, width, height, shape in (("stencil", 400, 300, (32, 8)), ("stream", 1_500, 1_100, (64, 4))):
         n = width * height
-        _shapes(case, category, "elastic_stress", width, height, (shape,), normal(n), normal(n, high=2),
-                normal(3 * n), zeros(3 * n), i(width), i(height), f(0.3), f(0.2))  # fmt: skip
+        in_shapes(case, category, "elastic_stress", width, height, (shape,), normal(n), normal(n, high=2),
+                  normal(3 * n), zeros(3 * n), i(width), i(height), f(0.3), f(0.2))  # fmt: skip
     for width, height, channels, times in ((64, 48, 12, 2), (160, 120, 24, 3)):
         grid = (up(width * times, 32), up(height * times, 8), channels)
         size = width * height * channels * times * times

@@ -35,3 +35,18 @@ def rows_of(starts, members):
 def in_halves(words):
     """Words of 16 bits as float16, in double precision."""
     return words.view("f2").astype("f8")
+
+
+def from_bf16(words):
+    """Words of 16 bits as bfloat16, in double precision."""
+    return (words.astype("u4") << 16).view("f4").astype("f8")
+
+
+def by_thread(values, n):
+    """What thread k reads of an array whose first ``n`` elements are the first ones of all threads."""
+    return values.reshape(-1, n).T.tolist()
+
+
+def turned(x, by):
+    """A word of 32 bits, turned to the left."""
+    return (x << by % 32 | x >> 32 - by % 32) % WORD

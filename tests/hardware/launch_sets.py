@@ -38,3 +38,32 @@ def by_series(cases: Iterable[TimingCase]) -> dict[str, list[str]]:
         if case.series:
             found.setdefault(case.series, []).append(case.name)
     return found
+
+
+def spread(add: Adder, category: str, kernel: str, threads: int, blocks: Any, *arguments: Any, smem: Any = 0) -> None:
+    """Add the same threads in blocks of different sizes; three sizes and more are a series.
+
+    ``smem``: bytes of shared memory per block, or a function of the threads per block.
+    """
+    blocks = blocks if isinstance(blocks, tuple) else (blocks,)
+    name = kernel if len(blocks) > 2 else ""
+    for block in blocks:
+        bytes_ = smem(block) if callable(smem) else smem
+        add(category, kernel, -(-threads // block), block, *arguments, smem=bytes_, series=name)
+
+
+def within(add: Adder, category: str, kernel: str, grid: Any, blocks: Any, *arguments: Any, smem: int = 0) -> None:
+    """Add as many blocks of different sizes, whose work is the same; three sizes and more are a series."""
+    blocks = blocks if isinstance(blocks, tuple) else (blocks,)
+    name = kernel if len(blocks) > 2 else ""
+    for block in blocks:
+        add(category, kernel, grid, block, *arguments, smem=smem, series=name)
+
+
+def in_shapes(
+    add: Adder, category: str, kernel: str, width: int, height: int, blocks: Any, *arguments: Any, smem: int = 0
+) -> None:
+    """Add a picture in blocks of different shapes; three shapes and more are a series."""
+    name = kernel if len(blocks) > 2 else ""
+    for x, y in blocks:
+        add(category, kernel, (-(-width // x), -(-height // y)), (x, y), *arguments, smem=smem, series=name)

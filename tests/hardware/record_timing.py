@@ -11,9 +11,9 @@ python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timi
 SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
 (``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``), "seventh" (``seventh_cases``), "eighth"
 (``eighth_cases``), "ninth" (``ninth_cases``), "tenth" (``tenth_cases``), "eleventh" (``eleventh_cases``), "twelfth"
-(``twelfth_cases``), "thirteenth" (``thirteenth_cases``), "fourteenth" (``fourteenth_cases``) and "fifteenth"
-(``fifteenth_cases``). All but the fifteenth are development sets: the model was looked at with each since it was
-measured.
+(``twelfth_cases``), "thirteenth" (``thirteenth_cases``), "fourteenth" (``fourteenth_cases``), "fifteenth"
+(``fifteenth_cases``) and "sixteenth" (``sixteenth_cases``). All but the fifteenth and the sixteenth are development
+sets: the model was looked at with each since it was measured.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -50,6 +50,7 @@ from tests.hardware import (
     fourth_cases,
     ninth_cases,
     seventh_cases,
+    sixteenth_cases,
     sixth_cases,
     tenth_cases,
     third_cases,
@@ -93,7 +94,7 @@ SETS: dict[str, Any] = {"timing": timing_cases, "validation": validation_cases}
 SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases, "sixth": sixth_cases}
 SETS |= {"seventh": seventh_cases, "eighth": eighth_cases, "ninth": ninth_cases, "tenth": tenth_cases}
 SETS |= {"eleventh": eleventh_cases, "twelfth": twelfth_cases, "thirteenth": thirteenth_cases}
-SETS |= {"fourteenth": fourteenth_cases, "fifteenth": fifteenth_cases}
+SETS |= {"fourteenth": fourteenth_cases, "fifteenth": fifteenth_cases, "sixteenth": sixteenth_cases}
 
 
 def _name(chosen: Any) -> str:

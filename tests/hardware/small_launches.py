@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -39,6 +40,11 @@ class SmallLaunches:
     def source(self) -> str:
         """The CUDA source of the set."""
         return self.chosen.SOURCE.read_text()
+
+    def constants(self, name: str) -> list[float]:
+        """The numbers of a constant array of the source."""
+        (inside,) = re.findall(name + r"\[\d+\] = {([^}]*)}", self.source)
+        return [float(x.strip().rstrip("f")) for x in inside.split(",")]
 
     def __call__(
         self,

@@ -15,7 +15,7 @@ import pytest
 
 from tests.hardware import fifteenth_cases
 from tests.hardware.fifteenth_cases import Prepared
-from tests.hardware.in_python import Rolled, in_halves, rows_of
+from tests.hardware.in_python import Rolled, by_thread, from_bf16, in_halves, rows_of, turned
 from tests.hardware.ninth_cases import Made, halves, lists, normal, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
@@ -30,16 +30,6 @@ small = SmallLaunches(fifteenth_cases)
 
 def test_every_kernel_of_the_set_has_a_small_launch():
     assert set(small.launches) == {case.kernel.partition("<")[0] for case in fifteenth_cases.cases()}
-
-
-def by_thread(values, n):
-    """What thread k reads of an array whose first ``n`` elements are the first ones of all threads."""
-    return values.reshape(-1, n).T.tolist()
-
-
-def constants(name):
-    """The numbers of a constant array of the source."""
-    return [float(x.strip().rstrip("f")) for x in re.search(name + r"\[\d+\] = {([^}]*)}", small.source)[1].split(",")]
 
 
 # Chains in time.
@@ -69,7 +59,7 @@ def _(out, n, steps, b):
 
 @small("illness_groups", 2, 32, unit(50), zeros(50), i(50), i(30), tolerance=1e-4)
 def _(spread, out, n, days):
-    met = np.array(constants("contacts")).reshape(8, 8)
+    met = np.array(small.constants("contacts")).reshape(8, 8)
     well, carries, ill = np.ones((8, n)), np.zeros((8, n)), np.full((8, n), 0.001)
     for _ in range(days):
         fresh = well * np.minimum(0.1 * spread * (met @ ill), 1)
@@ -226,10 +216,6 @@ def _(logs, powers, factors, out, n, degree, shares):
                 total = byte_product(total, x) ^ factor
             found.append(total)
     return found
-
-
-def turned(x, by):
-    return (x << by % 32 | x >> 32 - by % 32) % WORD
 
 
 @small("speck_blocks", 2, 32, numbers(100, WORD, "u4"), zeros(100, "u4"), i(50), u(3), u(77), u(99), u(1 << 30))
@@ -714,7 +700,7 @@ def _(picture, out, width, height, steps):
 
 @small("frustum_flags", 2, 64, normal(400), zeros(4, "u4"), zeros(1, "i4"), i(100), output=(1, 2))
 def _(balls, flags, count, n):
-    balls, sides = balls.reshape(n, 4).astype("f8"), np.array(constants("planes")).reshape(6, 4)
+    balls, sides = balls.reshape(n, 4).astype("f8"), np.array(small.constants("planes")).reshape(6, 4)
     seen = (balls[:, :3] @ sides[:, :3].T + sides[:, 3] > -0.1 * balls[:, 3:]).all(axis=1)
     return np.packbits(np.pad(seen, (0, 28)), bitorder="little").view("u4"), [seen.sum()]
 
@@ -765,10 +751,6 @@ def _(coarse, fine, width, height):
 
 
 # Learning and finance.
-def from_bf16(words):
-    return (words.astype("u4") << 16).view("f4").astype("f8")
-
-
 @small("mish_pairs", 2, 32, Made("bf16", "u2", 200, 2), zeros(200, "u2"), i(100), seen=from_bf16, tolerance=5e-3)
 def _(values, out, pairs):
     values = from_bf16(values)

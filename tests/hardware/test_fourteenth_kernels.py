@@ -16,7 +16,7 @@ import pytest
 
 from tests.hardware import fourteenth_cases
 from tests.hardware.fourteenth_cases import Arranged, hashes
-from tests.hardware.in_python import Rolled, in_halves, rows_of
+from tests.hardware.in_python import Rolled, from_bf16, in_halves, rows_of
 from tests.hardware.ninth_cases import Made, halves, lists, normal, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import Array, f, i, zeros
@@ -55,7 +55,7 @@ def _(x, w, bias, out, rows, columns, depth):
 @small("bf16_scores", (2, 2), 128, Made("bf16", "u2", 128 * 64, 1), Made("bf16", "u2", 128 * 64, 2),
        zeros(128 * 128), i(128), i(64), f(0.125), output=2, tolerance=1e-4)  # fmt: skip
 def _(q, k, out, n, depth, scale):
-    q, k = ((a.astype("u4") << 16).view("f4").astype("f8").reshape(n, depth) for a in (q, k))
+    q, k = (from_bf16(a).reshape(n, depth) for a in (q, k))
     return (q @ k.T * scale).ravel()
 
 
