@@ -11,8 +11,8 @@ import numpy as np
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from softlab.errors import FaultSite, KernelFault
 from softlab.sass.form import Form, Reader
-from softlab.sass.lanes import WARP, Value, unpack
-from softlab.sass.memory import BlockMemory, Outside
+from softlab.sass.lanes import WARP, Value, all_true, unpack
+from softlab.sass.memory import ITEMS, BlockMemory, Outside
 from softlab.sass.streams import Kind, Space
 
 if TYPE_CHECKING:
@@ -97,33 +97,35 @@ class Access:
             yield self._part(Space.GLOBAL, address, active)
 
     def _part(self, space: Space, address: np.ndarray, active: np.ndarray, *, generic: bool = False) -> Part:
-        machine, setup, now = self.machine, self.machine.setup, self.machine.now
+        machine, now = self.machine, self.machine.now
+        whole = now.all_active if active is now.active else all_true(active)
         row: np.ndarray | None = None
-        if space == Space.GLOBAL:
-            logged = address
-        elif space == Space.LOCAL:
+        logged = address
+        if space == Space.LOCAL:
             address = address & 0xFFFFFFFF
-            row = (now.warps[:, None] * WARP + np.arange(WARP))[active]
-            # Lanes are interleaved by words of 4 bytes.
-            logged = (address // 4 * WARP + np.arange(WARP)) * 4 + address % 4
-        else:
-            block = setup.row_of_block[now.warps][:, None]
+            row = now.thread.reshape(-1) if whole else now.thread[active]
+            logged = _interleaved(address)
+        elif space != Space.GLOBAL:
             rank, address = address >> RANK_SHIFT, address & _OFFSET
-            row = np.broadcast_to(block, active.shape)[active]
-            if generic and setup.blocks_per_cluster > 1:
-                at = np.clip(rank, 0, setup.blocks_per_cluster - 1)
-                blocks = setup.row_of_rank[setup.cluster_of[now.warps][:, None], at]
-                row = blocks[active]
-                if (row != np.broadcast_to(block, active.shape)[active]).any():
-                    space = Space.DISTRIBUTED_SHARED
+            space, row = self._blocks(space, rank, active, generic=generic)
             logged = address
-        part = Part(space, active, address.reshape(-1) if active.all() else address[active], row)
+        part = Part(space, active, address.reshape(-1) if whole else address[active], row)
         if space == Space.LOCAL and self.width > 4:  # the words of a lane are not neighbours
             for word in range(self.width // 4):
                 machine.log.request(machine.offset, space, self.kind, 4, logged + 4 * WARP * word, active)
         else:
             machine.log.request(machine.offset, space, self.kind, self.width, logged, active, self.of_matrices)
         return part
+
+    def _blocks(self, space: Space, rank: np.ndarray, active: np.ndarray, *, generic: bool) -> tuple[Space, np.ndarray]:
+        """Of shared memory: the space, and the block of each active lane. rank: (k, 32), the upper bits of addresses."""
+        setup, warps = self.machine.setup, self.machine.now.warps
+        row = np.broadcast_to(setup.row_of_block[warps][:, None], active.shape)[active]
+        if not generic or setup.blocks_per_cluster == 1:
+            return space, row
+        at = np.clip(rank, 0, setup.blocks_per_cluster - 1)
+        blocks = setup.row_of_rank[setup.cluster_of[warps][:, None], at][active]
+        return (Space.DISTRIBUTED_SHARED if (blocks != row).any() else space), blocks
 
     def block_memory(self, space: Space) -> BlockMemory:
         """The memory of shared or local addresses."""
@@ -137,6 +139,16 @@ class Access:
             memory = self.block_memory(part.space)
             index = memory.item_index(part.row, part.address, self.width)
             return memory.view(self.width)[index]
+
+    def load_all(self, r: list, active: np.ndarray) -> np.ndarray:
+        """The items of all active lanes, in whatever spaces they lie."""
+        parts = list(self.parts(r, active))
+        if len(parts) == 1:
+            return self.load(parts[0])
+        items = np.empty(np.count_nonzero(active), ITEMS[self.width])
+        for part in parts:
+            items[part.active[active]] = self.load(part)
+        return items
 
     def store(self, part: Part, items: np.ndarray) -> None:
         """Write the items of a part's lanes."""
@@ -158,6 +170,11 @@ class Access:
             memory = self.block_memory(part.space)
             index = memory.item_index(part.row, part.address, self.width)
             yield memory.view(self.width), index, slice(None)
+
+
+def _interleaved(address: np.ndarray) -> np.ndarray:
+    """Where the addresses (k, 32) of local memory lie: lanes are interleaved by words of 4 bytes."""
+    return (address >> 2 << 7) + (address & 3) + 4 * np.arange(WARP)
 
 
 class _named:
@@ -198,6 +215,6 @@ def fault(access: Access, part: Part, error: Outside) -> KernelFault:
 def keep(machine: Machine, old: Value, active: np.ndarray, dtype: np.dtype | type = np.uint32) -> np.ndarray:
     """(k, 32): a copy of a register's value, to be filled where ``active``."""
     now = machine.now
-    if active.all():
+    if active is now.active and now.all_active or all_true(active):
         return np.empty(active.shape, dtype)
     return np.array(now.spread(old))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from softlab.sass.lanes import WARP, Lanes, Value, first_lane
+from softlab.sass.lanes import WARP, Lanes, Value, all_true, equal, first_lane
 from softlab.sass.setup import Setup
 
 _ONE = np.uint32(1)
@@ -92,13 +92,13 @@ class Convergence:
         machine = self._machine
         expected = self._of(barrier)[lanes.warps, first_lane(lanes.masks)]
         live = machine.live[lanes.warps]
-        if (lanes.masks == expected & live).all():
+        if equal(lanes.masks, expected & live):
             machine.push(pc + 1, lanes)
             return
         outside = (lanes.masks & expected) == 0  # they left with BREAK, or BSSY never named them: nothing to wait for
         if outside.any():
             machine.push(pc + 1, machine.lanes(lanes.warps[outside], lanes.masks[outside]))
-            if outside.all():
+            if all_true(outside):
                 return
             lanes = machine.lanes(lanes.warps[~outside], lanes.masks[~outside])
         self._blocked[barrier][lanes.warps] |= lanes.masks

@@ -18,7 +18,7 @@ from softlab.sass import registry
 from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
 from softlab.sass.decode import Code, Instruction
 from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Pairs, fresh_registers, is_per_warp
-from softlab.sass.lanes import WARP, Lanes, Value, pack
+from softlab.sass.lanes import WARP, Lanes, Value, all_true, equal, pack
 from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
@@ -96,7 +96,7 @@ class Machine:
     def lanes(self, warps: np.ndarray, masks: np.ndarray) -> Lanes:
         """A set of lanes of this machine; warps without a lane are left out."""
         some = masks != 0
-        if not some.all():
+        if not all_true(some):
             warps, masks = warps[some], masks[some]
         return Lanes(warps, masks, self.live)
 
@@ -112,7 +112,7 @@ class Machine:
             self.push(target if taken else other, now)
             return
         masks = now.truth(taken)
-        if (masks == now.masks).all():
+        if equal(masks, now.masks):
             self.push(target, now)
         elif not masks.any():
             self.push(other, now)
@@ -123,7 +123,7 @@ class Machine:
     def part(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
         """The executing lanes where the predicate holds, and the others; None for none."""
         masks = self.now.truth(predicate)
-        if (masks == self.now.masks).all():
+        if equal(masks, self.now.masks):
             return self.now, None
         if not masks.any():
             return None, self.now
@@ -229,7 +229,7 @@ class Machine:
         """Whether all executing lanes may pass the instruction at ``pc``; if not, those that may come back to it."""
         now = self.now
         masks = pack(ready) & now.masks
-        if (masks == now.masks).all() or self._late:
+        if equal(masks, now.masks) or self._late:
             return True
         self._asleep.append((pc, self.lanes(now.warps, now.masks & ~masks)))
         if masks.any():
@@ -268,7 +268,7 @@ class Machine:
         order = np.argsort(warps, kind="stable")
         warps, masks = warps[order], masks[order]
         first = np.concatenate(([True], warps[1:] != warps[:-1]))
-        if not first.all():
+        if not all_true(first):
             left, left_masks = warps[~first], masks[~first]
             while len(left):
                 one = np.concatenate(([True], left[1:] != left[:-1]))
@@ -284,7 +284,7 @@ class Machine:
 
     def _of_these(self, lanes: Lanes, wanted: np.ndarray, pc: int) -> Lanes:
         """The lanes of the warps that are ``wanted``; the others wait at ``pc``."""
-        if wanted.all():
+        if all_true(wanted):
             return lanes
         self.push(pc, self.lanes(lanes.warps[~wanted], lanes.masks[~wanted]))
         return self.lanes(lanes.warps[wanted], lanes.masks[wanted])
@@ -418,7 +418,7 @@ class Machine:
                 return
             before = [r[k] for k in writes]
             step(r)
-            if (masks != self.now.masks).any():
+            if not equal(masks, self.now.masks):
                 for k, old in zip(writes, before, strict=True):
                     r[k] = np.where(g, r[k], old)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from softlab.sass.access import Access, Part, keep, width_of
 from softlab.sass.form import Form
+from softlab.sass.lanes import all_true
 from softlab.sass.machine import Machine
 from softlab.sass.memory import ITEMS
 from softlab.sass.registry import Action, effect, pure
@@ -34,14 +35,7 @@ def _load(form: Form, machine: Machine) -> Action:
         if active is None:
             return
         now = machine.now
-        items = np.empty(int(np.count_nonzero(active)), ITEMS[width])
-        found = None
-        for part in access.parts(r, active):
-            found = access.load(part)
-            if len(found) < len(items):  # several spaces
-                items[part.active[active]] = found
-        if found is not None and len(found) == len(items):
-            items = found
+        items = access.load_all(r, active)
         for destination, column in zip(destinations, _columns(items, width, signed), strict=True):
             if len(column) == active.size:
                 r[destination] = now.collect(column.reshape(active.shape))
@@ -80,7 +74,7 @@ def _store(form: Form, machine: Machine) -> Action:
             return
         now = machine.now
         for part in access.parts(r, active):
-            whole = part.active.all()
+            whole = all_true(part.active)
             values = [now.spread(read(r)) for read in readers]
             flat = [v.reshape(-1) if whole else v[part.active] for v in values]
             if width < 4:
