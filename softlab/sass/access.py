@@ -118,7 +118,7 @@ class Access:
         return part
 
     def _blocks(self, space: Space, rank: np.ndarray, active: np.ndarray, *, generic: bool) -> tuple[Space, np.ndarray]:
-        """Of shared memory: the space, and the block of each active lane. rank: (k, 32), the upper bits of addresses."""
+        """The space, and the block of each active lane. rank: (k, 32), the upper bits of its address."""
         setup, warps = self.machine.setup, self.machine.now.warps
         row = np.broadcast_to(setup.row_of_block[warps][:, None], active.shape)[active]
         if not generic or setup.blocks_per_cluster == 1:
@@ -215,6 +215,6 @@ def fault(access: Access, part: Part, error: Outside) -> KernelFault:
 def keep(machine: Machine, old: Value, active: np.ndarray, dtype: np.dtype | type = np.uint32) -> np.ndarray:
     """(k, 32): a copy of a register's value, to be filled where ``active``."""
     now = machine.now
-    if active is now.active and now.all_active or all_true(active):
+    if (active is now.active and now.all_active) or all_true(active):
         return np.empty(active.shape, dtype)
     return np.array(now.spread(old))

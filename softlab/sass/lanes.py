@@ -177,8 +177,8 @@ class Lanes:
 
 
 def _broadcast(value: Value, count: int) -> np.ndarray:
-    """(count, 32): a view of a value that lanes or warps share, as ``np.broadcast_to`` gives it, in a fifth of the time.
-    It is not to be written."""
+    """(count, 32): a view of a value that lanes or warps share, not to be written. ``np.broadcast_to`` gives it, too,
+    but takes several times as long."""
     value = np.asarray(value)
     if not value.flags.c_contiguous:
         return np.broadcast_to(value, (count, WARP))

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from softlab.sass.streams import Accesses, Kind, Space, WarpStream
+from softlab.timing.first_loads import first_loads
 
 #: Whether a request of each kind changes memory.
 _WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
@@ -86,6 +87,13 @@ class Columns:
     def lanes(self) -> np.ndarray:
         """(m,) uint8: how many lanes executed it."""
         return np.bitwise_count(self.active[self.places])
+
+    @cached_property
+    def first_loads(self) -> np.ndarray:
+        """The loads of global memory that have a sector which their warp loads for the first time, ascending: int64."""
+        return first_loads(
+            self.sectors, self.counts, self.owner, (self.space == Space.GLOBAL) & (self.kind == Kind.LOAD)
+        )
 
     @cached_property
     def blocks(self) -> np.ndarray:

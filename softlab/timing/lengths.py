@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
-from softlab.sass.streams import Kind, Space
 from softlab.timing.columns import Columns
 from softlab.timing.parameters import Parameters
 
@@ -55,16 +54,8 @@ def _misses(columns: Columns, waited: np.ndarray) -> np.ndarray:
     Arguments:
         waited: of each instruction of all warps, how many instructions have waited until then.
     """
-    wanted = (columns.space == Space.GLOBAL) & (columns.kind == Kind.LOAD)
-    request = np.repeat(np.flatnonzero(wanted), columns.counts[wanted])
-    sectors, owner = columns.sectors[np.repeat(wanted, columns.counts)], columns.owner[request]
-    if not len(sectors):
-        return np.zeros(len(columns.streams))
-    by_sector = np.lexsort((request, sectors, owner))
-    first = np.ones(len(sectors), bool)
-    first[1:] = (np.diff(sectors[by_sector]) != 0) | (np.diff(owner[by_sector]) != 0)
-    missed = np.sort(request[by_sector][first])
-    together = columns.owner[missed], waited[columns.places[missed]]
+    missed = columns.first_loads
+    owner, waits = columns.owner[missed], waited[columns.places[missed]]
     new = np.ones(len(missed), bool)
-    new[1:] = (np.diff(together[0]) != 0) | (np.diff(together[1]) != 0)
-    return np.bincount(together[0][new], minlength=len(columns.streams)).astype(float)
+    new[1:] = (np.diff(owner) != 0) | (np.diff(waits) != 0)
+    return np.bincount(owner[new], minlength=len(columns.streams)).astype(float)
