@@ -103,6 +103,14 @@ def finish_native(form: Form, native: NativeForm, wide: NativeForm | None = None
     if form.type != "f32":
         return None
     ftz, sat = (name in form.instruction.modifiers for name in ("ftz", "sat"))
+    return finished_native(native, wide, ftz=ftz, sat=sat)
+
+
+def finished_native(native: NativeForm, wide: NativeForm | None, *, ftz: bool, sat: bool) -> NativeForm:
+    """The compiled form of a float32 operation with flushed values, clamped, and with hardware's NaN.
+
+    ``wide`` as for :func:`finish`.
+    """
 
     def apply(e: Emitter, *sources: Native) -> Native:
         sources = tuple(e.flush(source) for source in sources) if ftz else sources
@@ -122,7 +130,7 @@ def finish_native(form: Form, native: NativeForm, wide: NativeForm | None = None
     return apply
 
 
-_NATIVE: dict[str, NativeForm] = {
+NATIVE: dict[str, NativeForm] = {
     "add": lambda e, a, b: e.fadd(a, b),
     "sub": lambda e, a, b: e.fsub(a, b),
     "mul": lambda e, a, b: e.fmul(a, b),
@@ -147,7 +155,7 @@ def _add_or_multiply(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     wide = np.multiply if form.opcode == "mul" else None
-    native = finish_native(form, _NATIVE[form.opcode], _NATIVE["mul"] if wide else None) if mode == "rn" else None
+    native = finish_native(form, NATIVE[form.opcode], NATIVE["mul"] if wide else None) if mode == "rn" else None
     return binary(finish(form, _BY_MODE[form.opcode, name](mode), wide), name, native=native)
 
 
@@ -156,7 +164,7 @@ def _subtract(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     if mode == "rn":
-        return binary(finish(form, np.subtract), name, native=finish_native(form, _NATIVE["sub"]))
+        return binary(finish(form, np.subtract), name, native=finish_native(form, NATIVE["sub"]))
     add = _BY_MODE["add", name](mode)
     return binary(finish(form, lambda a, b: add(a, np.negative(b))), name)
 
@@ -166,7 +174,7 @@ def _fused(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of(*rounding.MODES, default="rn")
     function = rounding.fma_f64 if (name, mode) == ("f64", "rn") else _BY_MODE["fma", name](mode)
-    native = finish_native(form, _NATIVE["fma"], lambda e, a, b, c: e.fadd(e.fmul(a, b), c)) if mode == "rn" else None
+    native = finish_native(form, NATIVE["fma"], lambda e, a, b, c: e.fadd(e.fmul(a, b), c)) if mode == "rn" else None
     return ternary(finish(form, function, lambda a, b, c: a * b + c), name, native=native)
 
 
@@ -234,11 +242,11 @@ def _extreme(form: Form) -> Semantics:
         two = function
         return ternary(finish(form, lambda a, b, c: two(two(a, b), c)), name)
     plain_form = "xorsign" not in form.instruction.modifiers
-    native = finish_native(form, _native_extreme(form.opcode, propagate)) if plain_form else None
+    native = finish_native(form, native_extreme(form.opcode, propagate)) if plain_form else None
     return binary(finish(form, function), name, native=native)
 
 
-def _native_extreme(opcode: str, propagate: bool) -> NativeForm:
+def native_extreme(opcode: str, propagate: bool) -> NativeForm:
     """The compiled form of :func:`extreme` of two float32."""
     sign = "<" if opcode == "min" else ">"
 

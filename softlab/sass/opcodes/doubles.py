@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import extreme
+from softlab.emulator.opcodes.floats import NATIVE, extreme
 from softlab.emulator.opcodes.rounding import add_f64, fma_f64, fused_f64, mul_f64
 from softlab.sass.form import Form
+from softlab.sass.native_floats import of_doubles
 from softlab.sass.opcodes.comparisons import combined, set_predicates
 from softlab.sass.opcodes.floats import COMPARE, MODES, choose, mode_of
 from softlab.sass.registry import Action, pure
@@ -25,7 +26,10 @@ def _add_or_multiply(form: Form) -> Action:
 def _fused(form: Form) -> Action:
     form.only(*MODES)
     mode = mode_of(form)
-    function = fma_f64 if mode == "rn" else fused_f64(mode)
+    if mode == "rn":
+        put, read = form.destination64(0), of_doubles(form, (1, 2, 3), fma_f64, NATIVE["fma"])
+        return lambda r: put(r, read(r))
+    function = fused_f64(mode)
     put, a, b, c = form.destination64(0), form.f64(1), form.f64(2), form.f64(3)
     return lambda r: put(r, function(a(r), b(r), c(r)))
 

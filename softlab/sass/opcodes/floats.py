@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
 from softlab.emulator.opcodes.contracted import SCALES
-from softlab.emulator.opcodes.floats import canonical, extreme, flush, flushing, saturate
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
+from softlab.emulator.opcodes.floats import (
+    NATIVE,
+    canonical,
+    extreme,
+    finished_native,
+    flush,
+    flushing,
+    native_extreme,
+    saturate,
+)  # fmt: skip
 from softlab.emulator.opcodes.rounding import add_f32, fused_f32, mul_f32, scaled_mul_f32
+from softlab.sass.decode import TRUE
 from softlab.sass.form import F32, U32, Form, Reader
 from softlab.sass.lanes import Value
+from softlab.sass.native_floats import of_floats
 from softlab.sass.opcodes.comparisons import combined, set_predicates
 from softlab.sass.registry import Action, pure
 
@@ -32,10 +45,29 @@ def finished(form: Form, function: Callable, wide: Callable | None) -> Callable:
     return lambda *sources: canonical(function(*sources))
 
 
+def _wide_fused(e: Emitter, a: Native, b: Native, c: Native) -> Native:
+    return e.fadd(e.fmul(a, b), c)
+
+
+#: How the result is told in float64 that is subnormal before it is rounded, as :func:`finished` takes it.
+_WIDE = {"mul": NATIVE["mul"], "fma": _wide_fused}
+
+
+@lru_cache(maxsize=32)
+def _native(name: str, ftz: bool, sat: bool) -> NativeForm:
+    """The compiled form of a finished operation, one object for each."""
+    return finished_native(NATIVE[name], _WIDE.get(name), ftz=ftz, sat=sat)
+
+
+def _finished_native(form: Form, name: str) -> NativeForm | None:
+    """The compiled form of an operation, None in other rounding modes."""
+    return _native(name, form.has("FTZ"), form.has("SAT")) if mode_of(form) == "rn" else None
+
+
 @pure("FADD")
 def _add(form: Form) -> Action:
     form.only("FTZ", "SAT", *MODES)
-    return _of_two(form, finished(form, add_f32(mode_of(form)), None))
+    return _of_two(form, finished(form, add_f32(mode_of(form)), None), _finished_native(form, "add"))
 
 
 @pure("FMUL")
@@ -45,15 +77,19 @@ def _multiply(form: Form) -> Action:
     form.only("FTZ", "SAT", *MODES, *SCALES)
     scale = next((SCALES[m] for m in form.modifiers if m in SCALES), 1.0)
     if scale == 1.0:
-        return _of_two(form, finished(form, mul_f32(mode_of(form)), np.multiply))
-    return _of_two(form, finished(form, scaled_mul_f32(mode_of(form), scale), lambda a, b: a * b * scale))
+        return _of_two(form, finished(form, mul_f32(mode_of(form)), np.multiply), _finished_native(form, "mul"))
+    return _of_two(form, finished(form, scaled_mul_f32(mode_of(form), scale), lambda a, b: a * b * scale), None)
 
 
-def _of_two(form: Form, function: Callable) -> Action:
-    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
+def _of_two(form: Form, function: Callable, native: NativeForm | None) -> Action:
+    return stored(form.destination(0), of_floats(form, (1, 2), function, native))
+
+
+def stored(destination: int, read: Reader) -> Action:
+    """The step that writes what ``read`` gives."""
 
     def step(r: list) -> None:
-        r[destination] = function(a(r), b(r)).view(U32)
+        r[destination] = read(r)
 
     return step
 
@@ -62,12 +98,7 @@ def _of_two(form: Form, function: Callable) -> Action:
 def _fused(form: Form) -> Action:
     form.only("FTZ", "SAT", *MODES)
     function = finished(form, fused_f32(mode_of(form)), lambda a, b, c: a * b + c)
-    destination, a, b, c = form.destination(0), form.f32(1), form.f32(2), form.f32(3)
-
-    def step(r: list) -> None:
-        r[destination] = function(a(r), b(r), c(r)).view(U32)
-
-    return step
+    return stored(form.destination(0), of_floats(form, (1, 2, 3), function, _finished_native(form, "fma")))
 
 
 def choose(predicate: Reader, low: Callable, high: Callable) -> Callable[..., Value]:
@@ -86,14 +117,25 @@ def choose(predicate: Reader, low: Callable, high: Callable) -> Callable[..., Va
 def _extreme(form: Form) -> Action:
     form.only("FTZ", "NAN")
     nan = form.has("NAN")
+    which = form.operands[3]
+    ready = flush if form.has("FTZ") else (lambda value: value)
+    if which.index == TRUE:
+        name = "max" if which.inverted else "min"
+        known = extreme(name, "f32", nan)
+        function = lambda a, b: canonical(known(ready(a), ready(b)))  # noqa: E731
+        return _of_two(form, function, _extreme_native(name, nan, form.has("FTZ")))
     chosen = choose(form.predicate(3), extreme("min", "f32", nan), extreme("max", "f32", nan))
     destination, a, b = form.destination(0), form.f32(1), form.f32(2)
-    ready = flush if form.has("FTZ") else (lambda value: value)
 
     def step(r: list) -> None:
         r[destination] = canonical(chosen(r, ready(a(r)), ready(b(r)))).view(U32)
 
     return step
+
+
+@lru_cache(maxsize=8)
+def _extreme_native(name: str, propagate: bool, ftz: bool) -> NativeForm:
+    return finished_native(native_extreme(name, propagate), None, ftz=ftz, sat=False)
 
 
 #: Comparisons of floats: false of NaN, and with a U behind the name true of NaN.
@@ -115,16 +157,30 @@ COMPARE: dict[str, Callable] = {
 }
 
 
+_SIGNS = {"LT": "<", "EQ": "==", "LE": "<=", "GT": ">", "GE": ">=", "NE": "!=", "NUM": "ord", "NAN": "uno"}
+
+
+@lru_cache(maxsize=64)
+def _compare_native(name: str, ftz: bool) -> NativeForm:
+    """The compiled form of a comparison."""
+    sign = _SIGNS[name if name in _SIGNS else name[:-1]]
+
+    def compare(e: Emitter, a: Native, b: Native) -> Native:
+        how = e.fcmp_ordered if name in _SIGNS and name != "NAN" else e.fcmp_unordered
+        return how(sign, e.flush(a), e.flush(b)) if ftz else how(sign, a, b)
+
+    return compare
+
+
 @pure("FSETP")
 def _compare(form: Form) -> Action:
     form.only(*COMPARE, "FTZ", "AND", "OR", "XOR")
-    compare = COMPARE[form.one_of(*COMPARE)]
+    name, ftz = form.one_of(*COMPARE), form.has("FTZ")
+    compare = COMPARE[name]
     yes, no = form.destination(0), form.destination(1)
     join = combined(form, 4)
-    a, b = form.f32(2), form.f32(3)
-    if form.has("FTZ"):
-        return set_predicates(yes, no, lambda r: compare(flush(a(r)), flush(b(r))), join)
-    return set_predicates(yes, no, lambda r: compare(a(r), b(r)), join)
+    function = (lambda a, b: compare(flush(a), flush(b))) if ftz else compare
+    return set_predicates(yes, no, of_floats(form, (2, 3), function, _compare_native(name, ftz), tests=True), join)
 
 
 @pure("FSET")

@@ -7,11 +7,19 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.emulator.opcodes.approximate import log2, upper_word
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush
-from softlab.emulator.opcodes.special_functions import exp2_flushed, ordinary_reciprocal
+from softlab.emulator.opcodes.special_functions import (
+    exp2_flushed,
+    native_exp2_flushed,
+    native_scaled_reciprocal,
+    ordinary_reciprocal,
+)  # fmt: skip
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from softlab.sass.form import F32, F64, S32, U32, U64, Form
 from softlab.sass.lanes import Value
+from softlab.sass.native_floats import of_floats
+from softlab.sass.opcodes.floats import stored
 from softlab.sass.registry import Action, pure
 
 _EXPONENT = np.int32(0x7F800000)
@@ -32,6 +40,23 @@ def _reciprocal(a: Value) -> Value:
     least = (a.view(np.int32) & np.int32(0x7FFFFFFF)) == _LARGE
     result = np.where(least, np.copysign(F32(2.0**-126), a), result)
     return np.where(np.isnan(a), a, result)[()]
+
+
+def _native_reciprocal(e: Emitter, a: Native) -> Native:
+    """The compiled form of :func:`_reciprocal`."""
+    word = e.integer(32)
+    bits = e.bits(a)
+    exponent, sign = e.and_(bits, word(int(_EXPONENT))), e.and_(bits, word(0x80000000))
+    result = e.bits(native_scaled_reciprocal(e, a))
+    result = e.select(e.icmp_signed(">=", exponent, word(int(_LARGE))), sign, result)
+    result = e.select(e.icmp_signed("==", exponent, word(0)), e.or_(sign, word(int(_EXPONENT))), result)
+    least = e.icmp_signed("==", e.xor(bits, sign), word(int(_LARGE)))
+    result = e.select(least, e.or_(sign, word(1 << 23)), result)  # 2**-126
+    return e.canonical(e.as_float(e.select(e.is_nan(a), bits, result)))
+
+
+def _native_power(e: Emitter, a: Native) -> Native:
+    return e.canonical(native_exp2_flushed(e, a))
 
 
 def _root(a: Value) -> Value:
@@ -61,6 +86,7 @@ _FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "COS": _wave(np.cos),
     "TANH": lambda a: np.tanh(a, dtype=F64).astype(F32),
 }
+_NATIVE: dict[str, NativeForm] = {"EX2": _native_power, "RCP": _native_reciprocal}
 _UPPER: dict[str, Callable[[Value], Value]] = {
     "RCP64H": upper_word(np.reciprocal),
     "RSQ64H": upper_word(lambda a: 1.0 / np.sqrt(a)),
@@ -80,12 +106,8 @@ def _special_function(form: Form) -> Action:
             r[destination] = (function(both.view(F64)).view(U64) >> U64(32)).astype(U32)
 
         return upper
-    plain, a = _FUNCTIONS[name], form.f32(1)
-
-    def step(r: list) -> None:
-        r[destination] = canonical(plain(a(r))).view(U32)
-
-    return step
+    plain = _FUNCTIONS[name]
+    return stored(destination, of_floats(form, (1,), lambda a: canonical(plain(a)), _NATIVE.get(name)))
 
 
 @pure("QSPC")
@@ -108,11 +130,21 @@ def _query_space(form: Form) -> Action:
 def _division_check(form: Form) -> Action:
     """Whether the plain steps of a / b may go wrong: zeros, subnormals, infinities, NaN, far exponents."""
     form.only("DIVIDE")
-    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
+    return stored(form.destination(0), of_floats(form, (1, 2), _may_go_wrong, _native_may_go_wrong, tests=True))
 
-    def step(r: list) -> None:
-        x, y = (((value(r).view(U32) >> U32(23)) & U32(0xFF)).astype(S32) for value in (a, b))
-        difference = x - y
-        r[destination] = (y < 1) | (y >= 253) | (x < 1 + 23) | (x >= 255) | (difference >= 126) | (difference <= -126)
 
-    return step
+def _may_go_wrong(a: Value, b: Value) -> Value:
+    x, y = (((value.view(U32) >> U32(23)) & U32(0xFF)).astype(S32) for value in (a, b))
+    difference = x - y
+    return (y < 1) | (y >= 253) | (x < 1 + 23) | (x >= 255) | (difference >= 126) | (difference <= -126)
+
+
+def _native_may_go_wrong(e: Emitter, a: Native, b: Native) -> Native:
+    """The compiled form of :func:`_may_go_wrong`."""
+    word = e.integer(32)
+    x, y = (e.and_(e.lshr(e.bits(value), word(23)), word(0xFF)) for value in (a, b))
+    difference = e.sub(x, y)
+    found = e.icmp_signed("<", y, word(1))
+    for sign, value, limit in ((">=", y, 253), ("<", x, 24), (">=", x, 255), (">=", difference, 126)):
+        found = e.or_(found, e.icmp_signed(sign, value, word(limit)))
+    return e.or_(found, e.icmp_signed("<=", difference, word(-126)))

@@ -1,0 +1,132 @@
+"""Opcodes of floats as one compiled function of register contents: what NumPy takes ten calls and more for.
+
+LLVM's form of an opcode is that of the PTX emulator, or stands beside the NumPy form in :mod:`softlab.sass.opcodes`. It
+gives the same bits for every lane. A function is compiled when NumPy has taken as long as compiling it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from time import perf_counter
+
+import numpy as np
+
+from softlab.emulator.machine.native import NativeFunction, compiled_blocks, started
+from softlab.emulator.machine.operations import Operation
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
+from softlab.sass.decode import ZERO, Operand
+from softlab.sass.form import Form, Reader
+from softlab.sass.lanes import Value
+
+#: Seconds that compiling a function takes, and LLVM's start.
+_COMPILE, _START = 0.02, 0.15
+#: Of an operand: whether its absolute value is taken, whether it is negated then, and whether it is the same for all
+#: lanes of all launches.
+_Mark = tuple[bool, bool, bool]
+_ZERO = Operand("R", ZERO)
+
+
+class LaneFunction:
+    """One opcode: a function of the bits of floats, of ``dtype``, that gives bits, too, or bool where it ``tests``."""
+
+    def __init__(self, native: NativeForm, marks: Sequence[_Mark], dtype: type, tests: bool) -> None:
+        self._native, self._marks, self._tests = native, tuple(marks), tests
+        self._dtype = np.dtype(dtype)
+        self._taken = 0.0
+        self._made: NativeFunction | None = None
+        #: The compiled function, once it is there.
+        self.ufunc: np.ufunc | None = None
+
+    def take(self, seconds: float, choice: str) -> None:
+        """NumPy has taken this long."""
+        self._taken += seconds
+        if choice == "all" or self._taken > _COMPILE + (0 if started() else _START):
+            self.compile()
+
+    def compile(self) -> None:
+        """Make the ``ufunc``."""
+        names = tuple(f"s{k}" for k in range(len(self._marks)))
+        operation = Operation(("d",), "", names, self._apply)
+        dtypes = dict.fromkeys(names, self._dtype) | {"d": np.dtype(np.bool_) if self._tests else self._dtype}
+        moving = [name for name, (_, _, same) in zip(names, self._marks, strict=True) if not same]
+        self._made = NativeFunction([operation], names, ("d",), dtypes, {}, moving)
+        self.ufunc = self._made.ufunc
+
+    def _apply(self, e: Emitter, *bits: Native) -> Native:
+        floats, sign = [], 1 << 8 * self._dtype.itemsize - 1
+        for value, (absolute, negated, _) in zip(bits, self._marks, strict=True):
+            size = e.and_(value, value.type(sign - 1)) if absolute else value
+            floats.append(e.as_float(e.xor(size, size.type(sign)) if negated else size))
+        found = self._native(e, *floats)
+        return found if self._tests else e.bits(found)
+
+
+@lru_cache(maxsize=512)
+def _function(native: NativeForm, marks: tuple[_Mark, ...], dtype: type, tests: bool) -> LaneFunction:
+    return LaneFunction(native, marks, dtype, tests)
+
+
+def _mark(operand: Operand) -> _Mark:
+    return operand.absolute, operand.negated, operand.kind == "float" or operand == _ZERO
+
+
+def of_floats(
+    form: Form,
+    numbers: Sequence[int],
+    function: Callable[..., Value],
+    native: NativeForm | None,
+    *,
+    tests: bool = False,
+) -> Reader:
+    """A function of the registers that gives the bits of a float32, or a bool where it ``tests``.
+
+    Arguments:
+        numbers: the operands. function: of float32 values. native: the same for LLVM, one object for each meaning; None
+            where there is none.
+    """
+    floats = [form.f32(number) for number in numbers]
+
+    def by_numpy(r: list) -> Value:
+        found = function(*[read(r) for read in floats])
+        return found if tests else found.view(np.uint32)
+
+    marks = tuple(_mark(form.operands[number]) for number in numbers)
+    return _fast(by_numpy, [form.bits(n) for n in numbers], native and _function(native, marks, np.uint32, tests))
+
+
+def of_doubles(form: Form, numbers: Sequence[int], function: Callable[..., Value], native: NativeForm) -> Reader:
+    """A function of the registers that gives the bits of a float64. NumPy says which bits a NaN has.
+
+    Arguments: as of :func:`of_floats`, of float64 values.
+    """
+    floats = [form.f64(number) for number in numbers]
+
+    def by_numpy(r: list) -> Value:
+        return function(*[read(r) for read in floats]).view(np.uint64)
+
+    marks = tuple(_mark(form.operands[number]) for number in numbers)
+    fast = _fast(by_numpy, [form.u64(n) for n in numbers], _function(native, marks, np.uint64, False))
+
+    def read(r: list) -> Value:
+        found = fast(r)
+        return by_numpy(r) if np.count_nonzero(np.isnan(found.view(np.float64))) else found
+
+    return read
+
+
+def _fast(by_numpy: Reader, bits: Sequence[Reader], lanes: LaneFunction | None) -> Reader:
+    """A function of the registers by NumPy, and by the compiled function of the bits once this is there."""
+    choice = compiled_blocks()
+    if lanes is None or choice == "none":
+        return by_numpy
+
+    def read(r: list) -> Value:
+        if lanes.ufunc is not None:
+            return lanes.ufunc(*[one(r) for one in bits])
+        start = perf_counter()
+        found = by_numpy(r)
+        lanes.take(perf_counter() - start, choice)
+        return found
+
+    return read

@@ -1,0 +1,108 @@
+"""The compiled opcodes of floats give the bits that NumPy gives."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from softlab.emulator.machine.native import available
+from softlab.emulator.opcodes.floats import NATIVE, canonical, extreme, flush
+from softlab.emulator.opcodes.rounding import add_f32, fma_f64, fused_f32, mul_f32
+from softlab.sass.native_floats import LaneFunction
+from softlab.sass.opcodes import floats, special
+
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
+
+_SPECIAL = np.array(
+    [0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x80800000, 0x00800001, 0x3F800000,
+     0xBF800000, 0x3F7FFFFF, 0x3F800001, 0x7E800000, 0xFE800000, 0x7E800001, 0x7F000000, 0x7F7FFFFF, 0xFF7FFFFF,
+     0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC01234, 0x7F800001, 0xC2FC0000, 0xC2FC0001, 0x43000000, 0x33800000],
+    np.uint32,
+)  # fmt: skip
+_PLAIN = ((False, False, False),) * 3
+
+
+class _Modifiers:
+    """What ``finished`` asks of a form."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def has(self, *names: str) -> bool:
+        return any(name in self._names for name in names)
+
+
+def _operands(count: int) -> tuple[np.ndarray, ...]:
+    """All pairs or triples of special values, and random bits."""
+    random = np.random.default_rng(count).integers(0, 1 << 32, (count, 20_000), dtype=np.uint64).astype(np.uint32)
+    near = np.random.default_rng(count).integers(0x3F000000, 0x40800000, (count, 20_000)).astype(np.uint32)
+    special_values = np.array(list(product(_SPECIAL, repeat=count)), np.uint32).T
+    return tuple(np.concatenate([special_values, random, near], axis=1))
+
+
+def _hold(native, function, count, tests=False, marks=_PLAIN):
+    made = LaneFunction(native, marks[:count], np.uint32, tests)
+    made.compile()
+    given = _operands(count)
+    with np.errstate(all="ignore"):
+        wanted = function(*(one.view(np.float32) for one in given))
+        found = made.ufunc(*given)
+        one = made.ufunc(*(value[7] for value in given))
+    np.testing.assert_array_equal(found, wanted if tests else wanted.view(np.uint32))
+    assert found.dtype == (np.bool_ if tests else np.uint32)
+    assert isinstance(one, np.generic)
+    assert one == found[7]
+
+
+@pytest.mark.parametrize("modifiers", [(), ("FTZ",), ("SAT",), ("FTZ", "SAT")])
+@pytest.mark.parametrize("name", ["add", "mul", "fma"])
+def test_arithmetic(name, modifiers):
+    form = _Modifiers(*modifiers)
+    plain = {"add": (add_f32, None), "mul": (mul_f32, np.multiply), "fma": (fused_f32, lambda a, b, c: a * b + c)}
+    make, wide = plain[name]
+    native = floats._native(name, form.has("FTZ"), form.has("SAT"))
+    _hold(native, floats.finished(form, make("rn"), wide), 3 if name == "fma" else 2)
+
+
+@pytest.mark.parametrize("ftz", [False, True])
+@pytest.mark.parametrize("name", list(floats.COMPARE))
+def test_comparisons(name, ftz):
+    compare = floats.COMPARE[name]
+    function = (lambda a, b: compare(flush(a), flush(b))) if ftz else compare
+    _hold(floats._compare_native(name, ftz), function, 2, tests=True)
+
+
+@pytest.mark.parametrize(("name", "propagate", "ftz"), list(product(("min", "max"), (False, True), (False, True))))
+def test_extremes(name, propagate, ftz):
+    ready = flush if ftz else (lambda value: value)
+    function = extreme(name, "f32", propagate)
+    _hold(floats._extreme_native(name, propagate, ftz), lambda a, b: canonical(function(ready(a), ready(b))), 2)
+
+
+@pytest.mark.parametrize("name", sorted(special._NATIVE))
+def test_special_functions(name):
+    _hold(special._NATIVE[name], lambda a: canonical(special._FUNCTIONS[name](a)), 1)
+
+
+def test_the_check_of_a_division():
+    _hold(special._native_may_go_wrong, special._may_go_wrong, 2, tests=True)
+
+
+def test_signs_of_operands():
+    marks = ((True, True, False), (False, True, False))
+    _hold(floats._native("add", False, False), lambda a, b: canonical(-np.abs(a) + -b), 2, marks=marks)
+
+
+def test_doubles_but_for_nan():
+    random = np.random.default_rng(1)
+    values = np.concatenate([random.standard_normal(30_000), [0.0, -0.0, 5e-324, 1e308, -1e-300, np.inf]])
+    a, b, c = (random.permutation(values) for _ in range(3))
+    made = LaneFunction(NATIVE["fma"], _PLAIN, np.uint64, False)
+    made.compile()
+    with np.errstate(all="ignore"):
+        wanted, found = fma_f64(a, b, c), made.ufunc(*(one.view(np.uint64) for one in (a, b, c)))
+    number = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.isnan(found.view(np.float64)), ~number)
+    np.testing.assert_array_equal(found[number], wanted.view(np.uint64)[number])
