@@ -12,6 +12,7 @@ from softlab.instruments.banks import BANK_BYTES, wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass import native_requests
 from softlab.sass.lanes import WARP, Lanes
+from softlab.sass.layout import lay_out
 from softlab.sass.streams import NO_BARRIERS, Accesses, Kind, Space, WarpStream
 
 if TYPE_CHECKING:
@@ -122,24 +123,14 @@ class Log:
         counts = [len(w) for w in self._warps]
         warp = np.concatenate([*self._warps, np.zeros(0, np.int64)]).astype(np.int64)
         mask = np.concatenate([*self._masks, np.zeros(0, np.uint32)])
-        start, length = (
-            np.repeat(self._start, counts).astype(np.int64),
-            np.repeat(self._length, counts).astype(np.int64),
-        )
-        order = np.argsort(warp, kind="stable")
-        where = np.empty(len(warp), np.int64)  # entry -> its rank in the order of warps
-        where[order] = np.arange(len(warp))
-        ends = np.cumsum(length[order])
-        begins = ends - length[order]
-        total = int(ends[-1]) if len(ends) else 0
-        instruction = np.repeat(start[order] - begins, length[order]) + np.arange(total)
-        active = np.repeat(mask[order], length[order])
-        for first, offset, masks in self._guards:
-            active[begins[where[first : first + len(masks)]] + offset] = masks
+        start, length = (np.repeat(np.array(part, np.int64), counts) for part in (self._start, self._length))
         per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
         limits = np.concatenate(([0], np.cumsum(per_warp)))
-        accesses = self._accesses(begins, where, warp, limits)
-        instruction, cut = instruction.astype(np.int32), limits.tolist()
+        instruction, active, begins = lay_out(warp, mask, start, length, limits)
+        for first, offset, masks in self._guards:
+            active[begins[first : first + len(masks)] + offset] = masks
+        accesses = self._accesses(begins, warp, limits)
+        cut = limits.tolist()
         barriers = self._barriers_of_warps()
         return [
             WarpStream(
@@ -161,7 +152,7 @@ class Log:
         found, first = np.unique(warps[order], return_index=True)
         return dict(zip(found.tolist(), np.split(operands[order], first[1:]), strict=True))
 
-    def _accesses(self, begins: np.ndarray, where: np.ndarray, warp: np.ndarray, limits: np.ndarray) -> list[Accesses]:
+    def _accesses(self, begins: np.ndarray, warp: np.ndarray, limits: np.ndarray) -> list[Accesses]:
         warps = len(limits) - 1
         if not self._counted:
             return [Accesses.empty()] * warps
@@ -170,7 +161,7 @@ class Log:
         )
         sectors = np.concatenate([part[6] for part in self._counted])
         firsts = np.cumsum(count) - count
-        position = begins[where[entry]] + offset
+        position = begins[entry] + offset
         order = np.argsort(position, kind="stable")
         position, owner, count = position[order], warp[entry[order]], count[order]
         ends = np.cumsum(count)

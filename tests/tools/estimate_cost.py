@@ -4,7 +4,7 @@
 
 For each launch of a set of ``tests.hardware.record_timing``: seconds of the processor for interpreting the machine code
 of the sampled blocks, for simulating them, and for the emulator with counters on a grid of as many blocks. Everything
-runs once before, so that compiling does not count. It ends with 1 if an estimate takes more than ``MOST`` seconds.
+runs twice before, so that compiling does not count. It ends with 1 if an estimate takes more than ``MOST`` seconds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ MOST = 2.0
 
 
 def _seconds(action: Callable[[], Any]) -> tuple[float, Any]:
-    """(processor time of the second call, what it gave)."""
+    """(processor time of the third call, what it gave)."""
+    action()
     action()
     start = time.process_time()
     result = action()
@@ -43,13 +44,26 @@ def cost(chosen: Any, case: TimingCase) -> tuple[float, float, float]:
     )
     simulation, _ = _seconds(lambda: sampled.estimate("H200", "cold"))
     blocks = len({stream.block for stream in sampled.streams})
-    grid = (blocks,) if blocks < prod(case.grid) else case.grid
+    grid = grid_of(blocks, case.grid, kernel.cluster or (1, 1, 1))
 
     def emulate() -> None:
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
         kernel.run(grid, case.block, copies, smem=case.smem, check=False)
 
-    return interpretation, simulation, _seconds(emulate)[0]
+    return interpretation, simulation, _seconds(emulate)[0] * blocks / prod(grid)
+
+
+def grid_of(blocks: int, grid: int | Sequence[int], cluster: Sequence[int]) -> tuple[int, int, int]:
+    """A grid of as many blocks, or as few more as there have to be, that fills the rows and planes of ``grid``.
+
+    Blocks beyond the width of a picture, as in a grid of one row, would have nothing to do.
+    """
+    x, y, _ = (*((grid,) if isinstance(grid, int) else grid), 1, 1)[:3]
+    if blocks <= x:
+        return blocks, cluster[1], cluster[2]
+    if blocks <= x * y:
+        return x, -(-blocks // (x * cluster[1])) * cluster[1], cluster[2]
+    return x, y, -(-blocks // (x * y * cluster[2])) * cluster[2]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
