@@ -10,6 +10,7 @@ import numpy as np
 
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from softlab.errors import FaultSite, KernelFault
+from softlab.sass import native_cells
 from softlab.sass.form import Form, Reader
 from softlab.sass.lanes import WARP, Value, all_true, unpack
 from softlab.sass.memory import ITEMS, BlockMemory, Outside
@@ -62,6 +63,9 @@ class Access:
         self.align = 1
         self.cut = np.zeros((0, WARP), np.int64)
         self.space = _SPACE_OF.get(form.instruction.opcode)
+        #: Whether its cells can be found by :mod:`.native_cells`.
+        stacks = self.space == Space.LOCAL and machine.setup.recursive
+        self._at_once = self.space in (Space.LOCAL, Space.SHARED) and not stacks
         #: Whether the address says which block of the cluster is meant, although the space is known.
         self.names_block = False
         #: Whether it loads the rows of matrices, of which 8 lanes give those of one.
@@ -97,7 +101,7 @@ class Access:
             yield self._part(Space.GLOBAL, address, active)
 
     def _part(self, space: Space, address: np.ndarray, active: np.ndarray, *, generic: bool = False) -> Part:
-        machine, now = self.machine, self.machine.now
+        now = self.machine.now
         whole = now.all_active if active is now.active else all_true(active)
         row: np.ndarray | None = None
         logged = address
@@ -110,11 +114,7 @@ class Access:
             space, row = self._blocks(space, rank, active, generic=generic)
             logged = address
         part = Part(space, active, address.reshape(-1) if whole else address[active], row)
-        if space == Space.LOCAL and self.width > 4:  # the words of a lane are not neighbours
-            for word in range(self.width // 4):
-                machine.log.request(machine.offset, space, self.kind, 4, logged + 4 * WARP * word, active)
-        else:
-            machine.log.request(machine.offset, space, self.kind, self.width, logged, active, self.of_matrices)
+        self._log(space, logged, active)
         return part
 
     def _blocks(self, space: Space, rank: np.ndarray, active: np.ndarray, *, generic: bool) -> tuple[Space, np.ndarray]:
@@ -126,6 +126,31 @@ class Access:
         at = np.clip(rank, 0, setup.blocks_per_cluster - 1)
         blocks = setup.row_of_rank[setup.cluster_of[warps][:, None], at][active]
         return (Space.DISTRIBUTED_SHARED if (blocks != row).any() else space), blocks
+
+    def cells_at_once(self, r: list, active: np.ndarray) -> tuple[BlockMemory, np.ndarray] | None:
+        """The memory of a block or thread, and the cells of the active lanes, logged; None where :meth:`parts` has to
+        look at them."""
+        machine, now = self.machine, self.machine.now
+        if not self._at_once or self.align > 1 or self.names_block:
+            return None
+        local = self.space == Space.LOCAL
+        memory = machine.local if local else machine.shared
+        rows = now.warps * WARP if local else machine.setup.row_of_block[now.warps]
+        found = native_cells.cells(now, self._read(r), active, rows, memory, self._offset, self.width, local=local)
+        if found is None:
+            return None
+        logged, index = found
+        self._log(self.space or Space.LOCAL, logged, active)
+        return memory, index
+
+    def _log(self, space: Space, logged: np.ndarray, active: np.ndarray) -> None:
+        """Note the request. logged: (k, 32), where its addresses lie."""
+        log, offset = self.machine.log, self.machine.offset
+        if space == Space.LOCAL and self.width > 4:  # the words of a lane are not neighbours
+            for word in range(self.width // 4):
+                log.request(offset, space, self.kind, 4, logged + 4 * WARP * word, active)
+        else:
+            log.request(offset, space, self.kind, self.width, logged, active, self.of_matrices)
 
     def block_memory(self, space: Space) -> BlockMemory:
         """The memory of shared or local addresses."""
@@ -142,6 +167,10 @@ class Access:
 
     def load_all(self, r: list, active: np.ndarray) -> np.ndarray:
         """The items of all active lanes, in whatever spaces they lie."""
+        at_once = self.cells_at_once(r, active)
+        if at_once is not None:
+            memory, index = at_once
+            return memory.view(self.width)[index]
         parts = list(self.parts(r, active))
         if len(parts) == 1:
             return self.load(parts[0])

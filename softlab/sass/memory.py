@@ -187,11 +187,12 @@ class GlobalMemory:
 
 
 class BlockMemory:
-    """Memory that each block (shared) or each thread (local) has by itself: one row of bytes for each."""
+    """Memory that each block (shared) or each thread (local) has by itself: one row of ``nbytes`` for each, of which
+    ``limit`` may be used."""
 
     def __init__(self, rows: int, nbytes: int, kind: str) -> None:
         self.nbytes = -(-max(nbytes, 16) // 16) * 16
-        self._limit = nbytes
+        self.limit = nbytes
         self.data = np.zeros(rows * self.nbytes, np.uint8)
         self._kind = kind
 
@@ -200,8 +201,8 @@ class BlockMemory:
 
         Take the :meth:`view` after it: a stack may grow here.
         """
-        if int(offset.min()) < 0 or int(offset.max()) > self._limit - width:
-            raise Outside(self._kind, np.asarray((offset < 0) | (offset > self._limit - width)))
+        if int(offset.min()) < 0 or int(offset.max()) > self.limit - width:
+            raise Outside(self._kind, np.asarray((offset < 0) | (offset > self.limit - width)))
         if width > 1 and int(np.bitwise_or.reduce(offset, axis=None)) & width - 1:
             raise Outside("misaligned", np.asarray(offset % width != 0))
         return (row * self.nbytes + offset) // width
@@ -245,4 +246,4 @@ class Stacks(BlockMemory):
             )
         larger = np.zeros((self._rows, nbytes), np.uint8)
         larger[:, self.nbytes :] = self.data.reshape(self._rows, -1)
-        self.data, self.nbytes, self._limit = larger.reshape(-1), nbytes, nbytes
+        self.data, self.nbytes, self.limit = larger.reshape(-1), nbytes, nbytes

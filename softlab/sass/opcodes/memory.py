@@ -72,18 +72,23 @@ def _store(form: Form, machine: Machine) -> Action:
         active = access.active(r)
         if active is None:
             return
-        now = machine.now
+        at_once = access.cells_at_once(r, active)
+        if at_once is not None:
+            memory, index = at_once
+            machine.changes += 1
+            memory.view(width)[index] = items_of(r, active)
+            return
         for part in access.parts(r, active):
-            whole = all_true(part.active)
-            values = [now.spread(read(r)) for read in readers]
-            flat = [v.reshape(-1) if whole else v[part.active] for v in values]
-            if width < 4:
-                items = flat[0].astype(item)
-            elif count == 1:
-                items = flat[0]
-            else:
-                items = np.stack(flat, axis=1).view(item)[:, 0]
-            access.store(part, items)
+            access.store(part, items_of(r, part.active))
+
+    def items_of(r: list, active: np.ndarray) -> np.ndarray:
+        now = machine.now
+        whole = (active is now.active and now.all_active) or all_true(active)
+        values = [now.spread(read(r)) for read in readers]
+        flat = [v.reshape(-1) if whole else v[active] for v in values]
+        if width < 4:
+            return flat[0].astype(item)
+        return flat[0] if count == 1 else np.stack(flat, axis=1).view(item)[:, 0]
 
     return step
 

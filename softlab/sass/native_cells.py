@@ -1,0 +1,87 @@
+"""The cells of shared and local memory that the lanes of an access touch, found in one compiled loop.
+
+NumPy takes some twenty calls for that (:mod:`.access`). It does so where the loop is not compiled, and where a lane is
+outside of the memory or misaligned: the loop leaves it to say what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
+from softlab.sass.lanes import Lanes, Value
+
+if TYPE_CHECKING:
+    from softlab.sass.memory import BlockMemory
+
+OUTSIDE = -1
+#: What NumPy takes for an access and for a warp of it, in units of 100 microseconds.
+_ACCESS, _WARP = 0.25, 0.001
+_LANES = 32
+_OFFSET, _ADDRESS = (1 << 24) - 1, (1 << 32) - 1
+
+
+def find(
+    base: Int64s, steps: int, member: Bytes, active: Bytes, rows: Int64s, warps: int, local: int,
+    offset: int, row_bytes: int, limit: int, width: int, logged: Int64s, index: Int64s,
+) -> int:  # fmt: skip
+    """Write the place of each lane's address for the log, and the active lanes' cells; how many these are, or OUTSIDE.
+
+    Arguments:
+        base: the register of the lanes; ``steps`` says how it lies: bit 0 if lanes have their own, bit 1 if warps have,
+            4 if the lanes of ``member`` have one each.
+        active: the lanes that execute the access. rows: of each warp the row of the memory, which has ``row_bytes``
+            bytes; of local memory (``local``) that of its first lane. limit: the highest offset.
+    """
+    count, at = 0, 0
+    by_lane, by_warp = steps & 1, 0
+    if steps & 2:
+        by_warp = _LANES if by_lane else 1
+    for warp in range(warps):
+        for lane in range(_LANES):
+            k = _LANES * warp + lane
+            place = warp * by_warp + lane * by_lane
+            if steps == 4:
+                place = at
+                at += member[k]
+            if steps != 4 or member[k]:
+                address = base[place] + offset & (_ADDRESS if local else _OFFSET)
+                logged[k] = (address >> 2 << 7) + (address & 3) + 4 * lane if local else address
+                if active[k]:
+                    if address > limit or address & width - 1:
+                        return OUTSIDE
+                    index[count] = ((rows[warp] + lane * local) * row_bytes + address) // width
+                    count += 1
+    return count
+
+
+_FIND = CompiledFunction(find)
+
+
+def cells(
+    now: Lanes, value: Value, active: np.ndarray, rows: np.ndarray, memory: BlockMemory,
+    offset: int, width: int, *, local: bool,
+) -> tuple[np.ndarray, np.ndarray] | None:  # fmt: skip
+    """(places of the addresses for the log (k, 32), cells of the active lanes), int64; None where NumPy has to look.
+
+    Arguments:
+        now: the executing lanes. value: their register, uint64. active: (k, 32) bool. rows: int64 (k,), as for
+            :func:`find`.
+    """
+    if not _FIND.ready(compiled_blocks(), _ACCESS + _WARP * now.count):
+        return None
+    base = np.ascontiguousarray(value).view(np.int64)
+    steps = 0
+    if base.size > 1:
+        steps = 4 if not now.whole else (base.shape[1] > 1) | (base.shape[0] > 1) << 1
+    logged, index = np.zeros((now.count, _LANES), np.int64), np.empty(now.count * _LANES, np.int64)
+    member, lanes = np.ascontiguousarray(now.active), np.ascontiguousarray(active)
+    given = tuple(map(id, (base, member, lanes, rows, logged, index)))
+    count = _FIND.call(
+        given[0], steps, *given[1:4], now.count, int(local), offset, memory.nbytes, memory.limit - width, width,
+        *given[4:],
+    )  # fmt: skip
+    return None if count == OUTSIDE else (logged, index[:count])
