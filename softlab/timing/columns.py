@@ -106,8 +106,17 @@ class Columns:
 
     def touched(self, stored: bool = False) -> list[np.ndarray]:
         """The distinct sectors of global memory that each block touches, or stores: int64 (k,) per block, ascending."""
-        return self._of_blocks(self.space == Space.GLOBAL if not stored else self._global(_WRITES))
+        return self._stored if stored else self._touched
 
+    @cached_property
+    def _touched(self) -> list[np.ndarray]:
+        return self._of_blocks(self.space == Space.GLOBAL)
+
+    @cached_property
+    def _stored(self) -> list[np.ndarray]:
+        return self._of_blocks(self._global(_WRITES))
+
+    @cached_property
     def added(self) -> list[np.ndarray]:
         """The distinct sectors of global memory that each block has atomics on, likewise."""
         return self._of_blocks(self._global(_ATOMICS))

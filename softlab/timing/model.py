@@ -202,7 +202,7 @@ def _memory(
     filled = min(1.0, written / (32 * sectors)) if written else 1.0
     shared = sharing_.sharing(
         columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
-        filled, tuple(loaded(columns.streams).values()), columns.added(),
+        filled, tuple(loaded(columns.streams).values()), columns.added,
     )  # fmt: skip
     kept = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and kept < 1:  # what the launch before has stored is written back meanwhile
