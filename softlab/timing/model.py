@@ -140,9 +140,7 @@ def estimate(
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     if sample.longest:
         cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
-    if sample.per_sm <= sample.resident:  # all blocks run at once
-        longest = longest_of_blocks(columns, code.instructions, p)
-        cycles *= _last_warp(launch, longest, _use(memory, run, p))
+    cycles *= _last_warp(launch, columns, code, p, sample, _use(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
@@ -161,9 +159,14 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
     return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
 
 
-def _last_warp(launch: Timed, longest: Mapping[int, float], use: Mapping[str, float]) -> float:
+def _last_warp(
+    launch: Timed, columns: Columns, code: MachineFunction, p: Parameters, sample: Sample, use: Mapping[str, float]
+) -> float:
     """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
     once. What the SM is busy with, others do meanwhile."""
+    if sample.per_sm > sample.resident:
+        return 1.0
+    longest = longest_of_blocks(columns, code.instructions, p)
     return 1 + (1 - max(use.values())) * unseen(longest, launch.blocks)
 
 
