@@ -219,6 +219,18 @@ def refused(call: Any, words: str, at: int | None = None) -> Misuse:
     return found.value
 
 
+def test_objects_take_the_room_that_they_need() -> None:
+    """One column each, whatever is initialised again."""
+    objects, one = Objects(), lanes_of(np.arange(ROWS * THREADS).reshape(ROWS, THREADS) == 0)
+    for number in range(12):
+        objects.made.init(one, site(), np.uint64(8 * number), np.uint32(1))
+        objects.made.invalidate(one, site(), np.uint64(8 * number))
+        objects.made.init(one, site(), np.uint64(0 if number % 2 else 8 * number), np.uint32(1))
+        objects.made.invalidate(one, site(), np.uint64(0 if number % 2 else 8 * number))
+        widths = {objects.made._alive.shape[1], *(values.shape[1] for values in objects.made._counts.values())}
+        assert widths == {number + 1}
+
+
 def test_what_is_refused() -> None:
     objects, one = Objects(), lanes_of(np.arange(ROWS * THREADS).reshape(ROWS, THREADS) == THREADS + 6)
     made = objects.made
