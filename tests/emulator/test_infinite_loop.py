@@ -35,13 +35,18 @@ def some(*columns: int) -> Lanes:
     return lanes_of(mask)
 
 
+#: The number of the loop's first block.
+FIRST = 1000
+
+
 class Loop:
     """A loop of one block: register 0 decides, register 1 is an address, register 2 is nobody's business."""
 
     def __init__(self, *, reads: bool = False, polls: bool = False, patience: int = 30) -> None:
         facts: Any = SimpleNamespace(
-            control=(0,), control_and_addresses=(0, 1), polls={0: 0} if polls else {}, reads=[reads, False, True]
-        )
+            control=(0,), control_and_addresses=(0, 1), polls={FIRST: FIRST} if polls else {},
+            reads={FIRST: reads, FIRST + 1: False, FIRST + 2: True},
+        )  # fmt: skip
         self.registers: list[Any] = [np.int64(0), np.int64(0), np.int64(0)]
         self.detector = LoopDetector(self.registers, facts, patience)
         self.others: tuple[Any, ...] = ()
@@ -49,7 +54,8 @@ class Loop:
     def step(self, *values: Any, lanes: Lanes | None = None, writes: int = 0, index: int = 0) -> Repetition:
         self.registers[: len(values)] = values
         schedule: Any = SimpleNamespace(others=lambda: self.others)
-        return self.detector.repeats(index, some(1, 2) if lanes is None else lanes, schedule, writes)
+        block = int(str(FIRST + index))  # equal numbers, and never the same object
+        return self.detector.repeats(block, some(1, 2) if lanes is None else lanes, schedule, writes)
 
     def found(self, most: int, make: Any) -> list[tuple[int, Repetition]]:
         """The steps, from 1 on, in which a repetition is found; ``make`` gives what each step has."""
