@@ -129,17 +129,18 @@ def sample_launch(
             counts |= blocks.interpret(further, gpu)
             longest = [blocks.longest(one, gpu) for one in samples]
         samples = [
-            _simulated(one, counts, long, blocks.launch, gpu) for one, long in zip(samples, longest, strict=True)
+            _simulated(one, counts, long, blocks, gpu) for one, long in zip(samples, longest, strict=True)
         ]
     return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
 
 
 def _simulated(
-    sample: Sample, counts: dict[int, int], longest: dict[int, float], launch: model.Timed, device: Device
+    sample: Sample, counts: dict[int, int], longest: dict[int, float], blocks: _Blocks, device: Device
 ) -> Sample:
     """The blocks of the SM that decides: it has the most to do, unless its blocks share the work with all others."""
+    launch = blocks.launch
     if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
-        return queues.usual(sample, counts)
+        return queues.usual(sample, counts, longest, queues.pieces(blocks.streams))
     return slowest(sample, counts, launch.blocks, device.sm_count, longest)
 
 

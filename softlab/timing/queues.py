@@ -17,7 +17,7 @@ import numpy as np
 
 from softlab.cuda.machine_instructions import MachineFunction
 from softlab.sass.streams import Kind, Space, WarpStream
-from softlab.timing.sampling import INTERPRETED, Sample
+from softlab.timing.sampling import INTERPRETED, MORE, Sample
 
 #: Blocks share work if the instructions or the stores of some, interpreted among twice as many, fall below this share.
 _LESS = 0.95
@@ -117,12 +117,37 @@ def few_enough(counts: Mapping[int, int], more: Mapping[int, int], blocks: int, 
     return blocks <= _WAVES * at_once and larger + own * (blocks - len(more)) <= _TOGETHER
 
 
-def usual(sample: Sample, counts: Mapping[int, int]) -> Sample:
+def pieces(streams: Iterable[WarpStream]) -> dict[int, int]:
+    """Block -> how many pieces of the shared work one of its warps took at most, but at least one.
+
+    A warp asks once more than it gets pieces, by one instruction that brings a value.
+    """
+    most: dict[int, int] = {}
+    for stream in streams:
+        found = stream.accesses
+        chosen = (found.space == Space.GLOBAL) & (found.kind == Kind.ATOMIC)
+        asked = np.bincount(stream.instructions[found.position[chosen]], minlength=1)
+        most[stream.block] = max(most.get(stream.block, 1), int(asked.max()) - 1)
+    return most
+
+
+def usual(
+    sample: Sample, counts: Mapping[int, int], longest: Mapping[int, float], pieces: Mapping[int, int]
+) -> Sample:
     """The sample with other blocks: one from each of as many equal ranges of all blocks, by their instructions.
 
     Blocks that are on the GPU together and share work end together: who has taken much takes less often. Interpreted
-    blocks take turns instead. So what an SM does is the mean, not what the SM of the largest blocks would do.
+    blocks take turns instead. So what an SM does is the mean, not what the SM of the largest blocks would do. But a
+    piece of work is done by one warp: an SM that has the longest one may be the last to end.
+
+    Arguments:
+        longest: block -> cycles of its longest warp by itself. pieces: those of the work that one of its warps took.
     """
     ranked, count = sorted(counts, key=lambda block: (counts[block], block)), len(sample.blocks)
     middles = (len(ranked) * (2 * k + 1) // (2 * count) for k in range(count))
-    return replace(sample, blocks=tuple(sorted(ranked[middle] for middle in middles)))
+    blocks = tuple(sorted(ranked[middle] for middle in middles))
+    each = {block: cycles / pieces[block] for block, cycles in longest.items()}
+    last = max(each, key=lambda block: (each[block], block))
+    if each[last] <= MORE * max(longest[block] for block in blocks):
+        return replace(sample, blocks=blocks)
+    return replace(sample, blocks=blocks, longest=tuple(sorted((last, *blocks[1:]))))

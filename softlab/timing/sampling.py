@@ -30,7 +30,7 @@ Index3 = tuple[int, int, int]
 
 #: Blocks differ if one has this much more instructions than the mean. More of them are interpreted if the standard
 #: deviation of those that are no edges is above this share of their mean, or that of their longest warps.
-_MORE, _SPREAD = 1.02, 0.02
+MORE, _SPREAD = 1.02, 0.02
 #: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
 INTERPRETED, _DEALT = 4_000_000, 1 << 16
 #: The share of their mean by which blocks have to differ from it, so that shorter ones are taken to end first.
@@ -132,7 +132,7 @@ def slowest(
     """
     known = np.array(sorted(counts))
     work = np.array([counts[b] for b in known.tolist()], float)
-    even = work.max() <= _MORE * work.mean()
+    even = work.max() <= MORE * work.mean()
     at_once = sample.per_sm <= sample.resident
     if len(known) < 2 or blocks > _DEALT or (even and not (longest and at_once)):
         return sample
@@ -169,7 +169,7 @@ def _dealt(sample: Sample, takes: np.ndarray, sms: int) -> list[list[int]]:
 def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
     """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
     last = max(longest, key=longest.__getitem__)
-    if longest[last] <= _MORE * max(longest[block] for block in sample.blocks):
+    if longest[last] <= MORE * max(longest[block] for block in sample.blocks):
         return ()
     return next((tuple(one.tolist()) for one in dealt if last in one), ())
 
