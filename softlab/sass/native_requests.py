@@ -190,7 +190,7 @@ COUNT = CompiledFunction(count)
 
 def rule_of(space: int, kind: int, of_matrices: bool) -> int:
     """How the wavefronts of such requests are counted."""
-    if space == Space.CONSTANT:
+    if space in (Space.CONSTANT, Space.VALUES):
         return WORDS
     if kind in (Kind.ATOMIC, Kind.REDUCTION) and space == Space.GLOBAL:
         return PASSES

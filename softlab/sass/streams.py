@@ -13,13 +13,14 @@ import numpy as np
 
 
 class Space(IntEnum):
-    """The memory that a request touches."""
+    """The memory that a request touches. VALUES is none: what the lanes of a MATCH.ANY compare in their registers."""
 
     GLOBAL = 0
     SHARED = 1
     LOCAL = 2
     CONSTANT = 3
     DISTRIBUTED_SHARED = 4
+    VALUES = 5
 
 
 class Kind(IntEnum):
@@ -43,7 +44,7 @@ class Accesses:
     (:mod:`softlab.instruments.banks`) gives them exactly. For loads and stores of other spaces they follow the same
     rule, as if the addresses were in shared memory: the passes that move the lanes' data through the banks of L1. The
     lines that a request touches, which L1 looks up one per cycle, are not in them: they follow from ``sectors``.
-    An atomic of shared memory takes a pass per lane of its busiest bank (one that counts lanes, which is a REDUCTION,
+    A MATCH.ANY takes a pass per value that differs. An atomic of shared memory takes a pass per lane of its busiest bank (one that counts lanes, which is a REDUCTION,
     follows the bank rule). For an atomic of global memory they are the passes in L2: a sector takes as many as there
     are lanes at its busiest word, and the sectors' passes are summed.
     ``offsets`` int64 (m + 1,): request k touches ``sectors[offsets[k]:offsets[k + 1]]``.

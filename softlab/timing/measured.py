@@ -72,6 +72,7 @@ def with_atlas(given: Parameters, atlas: Atlas, core: Atlas | None = None) -> Pa
         interval |= of_matrices[0]
         latency |= of_matrices[1]
     latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
+    known |= _matches(latency, interval)
     provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
     return replace(given, interval=interval, latency=latency, provisional=provisional, **known)
 
@@ -97,6 +98,16 @@ def _intervals(atlas: Atlas) -> dict[str, float]:
         name = name.partition(".warps.")[0]
         found[name] = min(row.value, found.get(name, row.value))
     return found
+
+
+def _matches(latency: dict[str, float], interval: dict[str, float]) -> dict[str, Any]:
+    """MATCH.ANY takes the values one after the other: its rows have 32 that differ, those of MATCH.ALL one."""
+    one, all_ = "MATCH.ALL", "MATCH.ANY"
+    if not all(name in rows for name in (one, all_) for rows in (latency, interval)):
+        return {}
+    known = {"match_value": interval[all_] / 32 / _SCHEDULERS, "match_later": (latency[all_] - latency[one]) / 31}
+    latency[all_], interval[all_] = latency[one], interval[one]
+    return known
 
 
 def _matrices(atlas: Atlas) -> tuple[dict[str, float], dict[str, float]]:

@@ -25,7 +25,9 @@ from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Sharing
 from softlab.timing.stores import BegunLines
 
-_SHARED, _LOCAL, _DISTRIBUTED = int(Space.SHARED), int(Space.LOCAL), int(Space.DISTRIBUTED_SHARED)
+_SHARED, _LOCAL, _DISTRIBUTED, _VALUES = (
+    int(s) for s in (Space.SHARED, Space.LOCAL, Space.DISTRIBUTED_SHARED, Space.VALUES)
+)
 _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
     int(k) for k in (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY)
 )
@@ -160,6 +162,10 @@ class Memory:
         start = t if t > self.lsu_free else self.lsu_free
         if space == _SHARED:
             return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass, sectors)
+        if space == _VALUES:
+            cycles = self.p.match_value * wavefronts
+            self.lsu_free = start + cycles
+            return start, start + cycles + SOURCES, start + latency + self.p.match_later * (wavefronts - 1)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)

@@ -114,6 +114,9 @@ class Parameters:
     # A loop that loads, computes and swaps in shared memory: cycles of a turn, and of a word from one swap to the next
     shared_swap: float = 94.0
     shared_swap_apart: float = 47.0
+    # MATCH.ANY: cycles of the SM per value that differs, and by which each further one makes the result later
+    match_value: float = 2.0
+    match_later: float = 11.0
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control

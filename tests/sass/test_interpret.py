@@ -240,3 +240,19 @@ def test_a_wide_access_to_local_memory_has_a_request_for_each_of_its_words():
     _, words = np.unique(accesses.position[local][wide], return_counts=True)
     assert (words == 4).all()
     assert (np.diff(accesses.offsets)[local][wide] == 4).all()
+
+
+MATCHED = """extern "C" __global__ void matched(const int* values, unsigned* y) {
+  const int value = values[threadIdx.x];
+  if (threadIdx.x % 32 < 24) y[threadIdx.x] = __match_any_sync(0xffffff, value);
+}"""
+
+
+@pytest.mark.parametrize("different", [1, 3, 24])
+def test_a_match_takes_a_pass_per_value_of_the_lanes_that_execute_it(different):
+    values = (np.arange(64) % 32 % different).astype(np.int32)
+    found = interpret(Kernel(MATCHED, "matched"), 1, 64, (values, np.zeros(64, np.uint32)))
+    assert found.output(1)[0] == sum(1 << lane for lane in range(0, 24, different))
+    for stream in found.streams:
+        matches = stream.accesses.space == Space.VALUES
+        assert stream.accesses.wavefronts[matches].tolist() == [different]

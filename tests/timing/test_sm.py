@@ -793,3 +793,13 @@ def test_a_shared_atomic_is_asked_of_the_memory_system():
     plain, _ = run(rows, requests=lambda b, w: [shared(0, 32)])
     atomic, _ = run(rows, requests=lambda b, w: [request(2, (), space=1, wavefronts=32)])
     assert atomic.cycles - plain.cycles == pytest.approx(31, abs=1)
+
+
+@pytest.mark.parametrize(("different", "name"), [(1, "ALL"), (32, "ANY")])
+def test_a_match_takes_its_values_one_after_the_other(different, name):
+    atlas, p = load_atlas("H100"), parameters(resolve("H100"))
+    memory = Memory(p, Sharing.none(), 132, 0.0, 0)
+    made = request(0, (), space=int(Space.VALUES), wavefronts=different)
+    result = access(memory, 0.0, made, p.latency["MATCH.ANY"])[2]
+    assert result == pytest.approx(atlas[f"latency.MATCH.{name}"])
+    assert memory.lsu_free == pytest.approx(atlas[f"interval.MATCH.{name}"] / 4, rel=0.01)

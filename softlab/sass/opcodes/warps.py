@@ -8,6 +8,7 @@ from softlab.sass.form import SINK, U32, Form, Reader
 from softlab.sass.lanes import WARP, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect
+from softlab.sass.streams import Kind, Space
 
 _LANE = np.arange(WARP)
 
@@ -119,6 +120,8 @@ def _match(form: Form, machine: Machine) -> Action:
         active = unpack(lanes)
         value = now.spread(read(r))
         same = (value[:, :, None] == value[:, None, :]) & active[:, None, :]
+        if mode == "ANY":  # a word per value
+            machine.log.request(machine.offset, Space.VALUES, Kind.LOAD, 4, 4 * same.argmax(axis=2), active)
         found = pack(same.reshape(-1, WARP)).reshape(-1, WARP)
         if mode == "ALL":
             every = ((found == lanes[:, None]) | ~active).all(axis=1)[:, None]
