@@ -178,9 +178,10 @@ def test_what_blocks_share_stays_and_what_each_does_alone_is_added(monkeypatch):
 
 def test_blocks_that_end_together_are_those_around_the_mean():
     counts = dict(enumerate((100, 10, 90, 20, 80, 30, 70, 40)))
-    found = queues.usual(Sample((0, 1), per_sm=2, resident=2, active=4), counts, *(dict.fromkeys(counts, 10) for _ in range(2)))
+    found = queues.usual(Sample((0, 1), per_sm=2, resident=2, active=4), counts, dict.fromkeys(counts, 10), counts)
     assert found.blocks == (2, 5)  # the third of 10, 20, 30, 40 and of 70, 80, 90, 100
-    assert found.per_sm == 2 and not found.longest
+    assert found.per_sm == 2
+    assert not found.longest
 
 
 def test_a_piece_of_shared_work_is_done_by_one_warp():
@@ -188,8 +189,9 @@ def test_a_piece_of_shared_work_is_done_by_one_warp():
     longest = {block: float(count) for block, count in counts.items()}
     sample = Sample((0,), per_sm=1, resident=1, active=6)
     found = queues.usual(sample, counts, longest, dict.fromkeys(counts, 1))
-    assert counts[found.blocks[0]] == 0 and found.longest == (5,)
-    many = {block: 10.0 for block in counts}  # whoever takes many pieces could have taken fewer
+    assert counts[found.blocks[0]] == 0
+    assert found.longest == (5,)
+    many = dict.fromkeys(counts, 10.0)  # whoever takes many pieces could have taken fewer
     assert not queues.usual(sample, counts, many | {5: 20.0}, dict.fromkeys(counts, 3)).longest
 
 
