@@ -128,9 +128,7 @@ def sample_launch(
         if further:
             counts |= blocks.interpret(further, gpu)
             longest = [blocks.longest(one, gpu) for one in samples]
-        samples = [
-            _simulated(one, counts, long, blocks, gpu) for one, long in zip(samples, longest, strict=True)
-        ]
+        samples = [_simulated(one, counts, long, blocks, gpu) for one, long in zip(samples, longest, strict=True)]
     return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
 
 

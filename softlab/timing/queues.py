@@ -131,9 +131,7 @@ def pieces(streams: Iterable[WarpStream]) -> dict[int, int]:
     return most
 
 
-def usual(
-    sample: Sample, counts: Mapping[int, int], longest: Mapping[int, float], pieces: Mapping[int, int]
-) -> Sample:
+def usual(sample: Sample, counts: Mapping[int, int], longest: Mapping[int, float], pieces: Mapping[int, int]) -> Sample:
     """The sample with other blocks: one from each of as many equal ranges of all blocks, by their instructions.
 
     Blocks that are on the GPU together and share work end together: who has taken much takes less often. Interpreted
