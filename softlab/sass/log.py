@@ -226,7 +226,7 @@ def _patterns(relative: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _wavefronts(pattern: np.ndarray, space: int, width: int, kind: int, of_matrices: bool) -> np.ndarray:
     """Passes of each access. pattern: (n, 32) bytes from a multiple of 128 on, -1 for lanes without one."""
     if space in (Space.CONSTANT, Space.VALUES):
-        return _different(np.where(pattern >= 0, pattern // 4, -1))[0]
+        return _different(pattern)[0]
     if kind == Kind.ATOMIC:
         return _most(np.where(pattern >= 0, pattern // 4 % _BANKS, -1))
     # The lanes of a store are not paired either.

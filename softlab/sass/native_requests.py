@@ -15,9 +15,9 @@ from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int6
 from softlab.sass.streams import Kind, Space
 
 UNKNOWN = -1
-#: How the wavefronts of a request are counted: as the passes of atomics in L2, as different words, as the lanes of the
-#: busiest bank, and by the bank rule for loads and stores.
-PASSES, WORDS, BUSIEST, LOADS, STORES = range(5)
+#: How the wavefronts of a request are counted: as the passes of atomics in L2, as different addresses, as the lanes
+#: of the busiest bank, and by the bank rule for loads and stores.
+PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
 #: Places of the scratch array: how many requests there are, sorted keys, counts of banks, and the units of each bank.
 KEPT, KEYS, COUNTS, UNITS, SCRATCH = 0, 32, 64, 96, 96 + 32 * 32
 _LANES = 32
@@ -170,8 +170,8 @@ def count(
             else:
                 number = different(address, active, at, shift, sectors, filled)
                 passed = 0
-            if rule == WORDS:
-                passed = different(address, active, at, 2, scratch, KEYS)
+            if rule == ADDRESSES:
+                passed = different(address, active, at, 0, scratch, KEYS)
             if rule == BUSIEST:
                 passed = busiest(address, active, at, scratch)
             if rule >= LOADS:
@@ -191,7 +191,7 @@ COUNT = CompiledFunction(count)
 def rule_of(space: int, kind: int, of_matrices: bool) -> int:
     """How the wavefronts of such requests are counted."""
     if space in (Space.CONSTANT, Space.VALUES):
-        return WORDS
+        return ADDRESSES
     if kind in (Kind.ATOMIC, Kind.REDUCTION) and space == Space.GLOBAL:
         return PASSES
     if kind == Kind.ATOMIC:

@@ -44,9 +44,10 @@ class Accesses:
     (:mod:`softlab.instruments.banks`) gives them exactly. For loads and stores of other spaces they follow the same
     rule, as if the addresses were in shared memory: the passes that move the lanes' data through the banks of L1. The
     lines that a request touches, which L1 looks up one per cycle, are not in them: they follow from ``sectors``.
-    A MATCH.ANY takes a pass per value that differs. An atomic of shared memory takes a pass per lane of its busiest bank
-    (one that counts lanes, which is a REDUCTION, follows the bank rule). For an atomic of global memory they are the
-    passes in L2: a sector takes as many as there are lanes at its busiest word, and the sectors' passes are summed.
+    Constants take a pass per address, MATCH.ANY per value. An atomic of shared memory takes a pass per lane of its
+    busiest bank (one that counts lanes, which is a REDUCTION, follows the bank rule). For an atomic of global memory
+    they are the passes in L2: a sector takes as many as there are lanes at its busiest word, and the sectors' passes
+    are summed.
     ``offsets`` int64 (m + 1,): request k touches ``sectors[offsets[k]:offsets[k + 1]]``.
     ``sectors`` int64: the distinct 32-byte sectors of each request, ascending. An atomic of global memory has each of
     them once per pass. A sector of global memory is its address // 32. That of shared memory is the offset in the

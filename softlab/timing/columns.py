@@ -155,7 +155,9 @@ class Columns:
     def stored_bytes(self, widths: np.ndarray) -> int:
         """The bytes that all stores write to global memory. ``widths``: bytes per lane of each instruction."""
         stores = (self.space == Space.GLOBAL) & (self.kind == Kind.STORE)
-        return int((self.lanes[stores] * widths[self.instruction[stores]]).sum())
+        lanes, counts = self.lanes[stores].astype(np.int64), self.counts[stores]
+        # A bulk copy has more sectors than its lane has bytes for.
+        return int(np.where(counts > lanes, 32 * counts, lanes * widths[self.instruction[stores]]).sum())
 
     def lane_operations(self, weights: np.ndarray) -> int:
         """The weights of all executed instructions, once per lane that executed them."""

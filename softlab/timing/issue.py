@@ -78,11 +78,11 @@ LOT_CYCLE, LOT_WARP, LOTS = 40503.0, 30011.0, 32.0
 _FMA, _HEAVY, _ALU, _MIO_PIPE, _LG_PIPE = (int(p) for p in (Pipe.FMA, Pipe.FMA_HEAVY, Pipe.ALU, Pipe.MIO, Pipe.LG))
 _LAST_WITH_BANKS = int(LAST_WITH_BANKS)
 _CONSTANT, _BRANCH_PIPE, _XU = int(Pipe.CONSTANT), int(Pipe.BRANCH), int(Pipe.XU)
-_FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER, _ARRIVE = (
+_FIXED, _EXIT, _MEMORY, _VARIABLE, _MBARRIER, _FENCE, _COMMIT, _DEPBAR, _BARRIER, _ARRIVE, _BULK = (
     int(a)
     for a in (
         Action.FIXED, Action.EXIT, Action.MEMORY, Action.VARIABLE, Action.MBARRIER, Action.FENCE, Action.COMMIT,
-        Action.DEPBAR, Action.BARRIER, Action.ARRIVE,
+        Action.DEPBAR, Action.BARRIER, Action.ARRIVE, Action.BULK,
     )
 )  # fmt: skip
 _SHARED = 1
@@ -302,7 +302,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                 if pipe > _LAST_WITH_BANKS:
                     floats[free + pipe] = t + interval
                     floats[BUSY + pipe] += interval
-            elif action in (_MEMORY, _VARIABLE, _MBARRIER):
+            elif action in (_MEMORY, _VARIABLE, _MBARRIER, _BULK):
                 phase = ANSWERED
                 latency, ask, position = floats[figure + 1], ints[asks + w], ints[positions + w]
                 asked, last_ask = ints[ASKED] + 3 * ask, ints[ints[REQUEST_ENDS] + w]
@@ -310,7 +310,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                 if pipe in (_MIO_PIPE, _LG_PIPE):
                     floats[free + _MIO_PIPE] = t + floats[MIO_INTERVAL]
                     begin = max(t, floats[LSU_FREE])
-                    if action == _MBARRIER:
+                    if action in (_MBARRIER, _BULK):
                         answer = REQUEST
                     elif found == 0:
                         floats[LSU_FREE] = begin + interval

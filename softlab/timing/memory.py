@@ -135,6 +135,8 @@ class Memory:
         """What warps have stored and swapped: nothing. state: 0 where L2 is cold, 1 where it is warm."""
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (interpolated(one, self.active) for one in (p.drain[state], p.drain[1]))
+        #: When the unit for bulk copies is free.
+        self.bulk_free = 0.0
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(p.store_lines)
@@ -183,7 +185,8 @@ class Memory:
             done = self._local(start, start + cycles - 1, kind, sectors, owner, lanes * width, lines)
             stopped = self.l2_write_free - _BACKLOG
         elif kind == _STORE:
-            done = self._store(start, sectors, lanes * width, lines, owner)
+            size = _SECTOR * len(sectors) if is_bulk(lanes, len(sectors)) else lanes * width
+            done = self._store(start, sectors, size, lines, owner)
             stopped = self.l2_write_free - _BACKLOG
         else:
             done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
@@ -445,6 +448,11 @@ class Memory:
         if dram.free - 2 * _BACKLOG > self.l2_write_free:
             self.l2_write_free = dram.free - 2 * _BACKLOG
 
+    def moved(self, start: float, sectors: int) -> float:
+        """When a bulk store has been read from shared memory. The SM does one after the other."""
+        self.bulk_free = max(start, self.bulk_free) + _SECTOR * sectors / self.p.bulk_bytes
+        return self.bulk_free + self.p.bulk_latency
+
     def _drained(self, at: float) -> None:
         """A store or reduction left the SM: the launch ends when it has been answered."""
         end = at + (self.drain if self.last_store else self.first_drain)
@@ -558,6 +566,11 @@ class Memory:
             l1[key] = done
         self._use(keys)
         return done
+
+
+def is_bulk(lanes: int, sectors: int) -> bool:
+    """Whether a request is a bulk copy: what a lane stores by itself lies in one sector."""
+    return sectors > lanes
 
 
 def _chance(sector: int) -> float:

@@ -114,6 +114,11 @@ class Parameters:
     # A loop that loads, computes and swaps in shared memory: cycles of a turn, and of a word from one swap to the next
     shared_swap: float = 94.0
     shared_swap_apart: float = 47.0
+    # Bulk stores: bytes per cycle of an SM, and cycles until the thread knows that shared memory has been read. On an
+    # H100 one of 64, 1024, 4000, 8000 and 32000 bytes and its wait took 193, 215, 308, 433 and 1183 cycles; of two
+    # blocks per SM each had half of the rate
+    bulk_bytes: float = 32.0
+    bulk_latency: float = 183.0
     # MATCH.ANY: cycles of the SM per value that differs, and by which each further one makes the result later
     match_value: float = 2.0
     match_later: float = 11.0

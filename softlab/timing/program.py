@@ -53,6 +53,7 @@ class Action(IntEnum):
     COMMIT = 7  # LDGDEPBAR: a scoreboard for the asynchronous copies so far
     MBARRIER = 8
     ARRIVE = 9  # a barrier that the warp does not wait for
+    BULK = 10  # its read barrier waits until bulk stores have been read from shared memory
 
 
 #: What the simulated SM knows of an instruction, see :class:`TimedProgram`.
@@ -117,6 +118,7 @@ _ACTIONS: dict[str, Action] = {
     "DEPBAR": Action.DEPBAR,
     "LDGDEPBAR": Action.COMMIT,
     "SYNCS": Action.MBARRIER,
+    "UTMACMDFLUSH": Action.BULK,
     "UCGABAR_ARV": Action.ARRIVE,
     "UCGABAR_WAIT": Action.BARRIER,
 }

@@ -11,26 +11,27 @@ from softlab.timing import issue as loop
 from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE, CodeCaches
 from softlab.timing.journal import Journal
-from softlab.timing.memory import Memory
+from softlab.timing.memory import Memory, is_bulk
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.program import IN_REGISTER, Action, Pipe, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION
 from softlab.timing.state import State
 from softlab.timing.work import BlockWork
 
-_COPY, _MBARRIER, _CONSTANT = int(Kind.ASYNC_COPY), int(Action.MBARRIER), int(Pipe.CONSTANT)
+_COPY, _CONSTANT = int(Kind.ASYNC_COPY), int(Pipe.CONSTANT)
+_MBARRIER, _BULK = int(Action.MBARRIER), int(Action.BULK)
 
 
 class Warp:
     """A resident warp: its block, its scheduler, its next barriers, and its asynchronous copies and stores."""
 
-    __slots__ = ("barriers", "block", "copies", "groups", "scheduler", "stored")
+    __slots__ = ("barriers", "block", "copies", "groups", "moved", "scheduler", "stored")
 
     def __init__(self, block: Block, scheduler: int, barriers: Sequence[int] = ()):
         self.block, self.scheduler = block, scheduler
         self.barriers = iter(barriers)
         self.groups = 0
-        self.copies = 0.0
+        self.copies = self.moved = 0.0
         self.stored = False
 
 
@@ -255,6 +256,8 @@ class Residents:
                 warp.block.copies = max(warp.block.copies, result)
             elif kind == 1 and space != 1:
                 warp.stored = True
+                if is_bulk(lanes, len(sectors)):
+                    warp.moved = max(warp.moved, memory.moved(start, len(sectors)))
         state.asks[w] = k
         if not found:
             memory.lsu_free = begin + unit
@@ -262,13 +265,16 @@ class Residents:
             drained, done = begin + unit + 4, begin + latency
         if action == _MBARRIER:
             done = max(done, warp.block.copies)
+        elif action == _BULK:
+            drained = max(drained, warp.moved)
         floats[loop.LSU_FREE], floats[loop.LSU_BUSY], floats[loop.SHARED_BUSY] = (
             memory.lsu_free, memory.lsu_busy, memory.shared_busy
         )  # fmt: skip
         return begin, drained, done
 
-    def constants_of(self, w: int, line: int, t: float) -> float:
-        """When the constants of a load with a register in its address are there, without the load's own latency."""
+    def constants_of(self, w: int, line: int, t: float, each: float) -> float:
+        """When the constants of a load with a register in its address are there, without the load's own latency. The
+        pipe of the scheduler takes its words one after the other, ``each`` as a load."""
         state, k, last = self.state, self.state.asks[w], self.first_ask[w + 1]
         requests, position = state.requests, state.positions[w] - self.first_position[w]
         there, words = t if line < 0 else self.constant_line(line, t), 1
@@ -278,4 +284,6 @@ class Residents:
             words = max(words, requests[k][3])
             k += 1
         state.asks[w] = k
+        for place in (loop.FREE + loop.PIPES * self.warps[w].scheduler + _CONSTANT, loop.BUSY + _CONSTANT):
+            state.floats[place] += (words - 1) * each
         return there + (words - 1) * self.p.constant_word

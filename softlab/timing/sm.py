@@ -103,7 +103,7 @@ class _Sm(Residents):
     def _request(self, w: int, index: int, t: float) -> None:
         floats, row = self.state.floats, self.program.rows[index]
         if row[1] == _CONSTANT:
-            floats[loop.DRAINED], floats[loop.DONE] = t + row[2] + 2, self.constants_of(w, row[12], t) + row[7]
+            floats[loop.DRAINED], floats[loop.DONE] = t + row[2] + 2, self.constants_of(w, row[12], t, row[2]) + row[7]
             return
         floats[loop.BEGIN], floats[loop.DRAINED], floats[loop.DONE] = self.request(w, t, row[7], row[2], row[0])
 

@@ -803,3 +803,31 @@ def test_a_match_takes_its_values_one_after_the_other(different, name):
     result = access(memory, 0.0, made, p.latency["MATCH.ANY"])[2]
     assert result == pytest.approx(atlas[f"latency.MATCH.{name}"])
     assert memory.lsu_free == pytest.approx(atlas[f"interval.MATCH.{name}"] / 4, rel=0.01)
+
+
+@pytest.mark.parametrize(("warps", "addresses", "cycles"), [(1, 8, 105), (1, 32, 369), (8, 32, 511), (32, 8, 512)])
+def test_constants_at_different_addresses_follow_each_other(warps, addresses, cycles):
+    # Cycles per load of a chain on an H100, each warp's lanes at so many addresses.
+    p = parameters(resolve("H100"))
+    constant = row(Pipe.CONSTANT, action=Action.VARIABLE, interval=p.interval["LDC"], latency=28, write=0, wait=(0,))
+    chain = [constant] * 40
+    requests = [
+        request(0, (0,), position=k, space=int(Space.CONSTANT), wavefronts=addresses) for k in range(len(chain))
+    ]
+    long, _ = run(chain, requests=lambda b, w: requests, warps=warps, parameters=replace(BARE, constant_miss=0))
+    short, _ = run(
+        chain[:20], requests=lambda b, w: requests[:20], warps=warps, parameters=replace(BARE, constant_miss=0)
+    )
+    assert (long.cycles - short.cycles) / 20 == pytest.approx(cycles, rel=0.03)
+
+
+@pytest.mark.parametrize(("nbytes", "cycles"), [(64, 193), (1024, 215), (8000, 433), (32000, 1183)])
+def test_a_bulk_store_is_read_from_shared_memory_at_32_bytes_per_cycle(nbytes, cycles):
+    # Cycles of a store and the wait for it, by one thread of an H100.
+    made = request(int(Kind.STORE), range(nbytes // 32), lanes=1)
+    rows = [
+        row(Pipe.MIO, action=Action.MEMORY), row(Pipe.MIO, action=Action.BULK, read=0), row(Pipe.ALU, wait=(0,))
+    ]  # fmt: skip
+    result, _ = run(rows, requests=lambda b, w: [made])
+    without, _ = run(rows[1:])
+    assert result.cycles - without.cycles == pytest.approx(cycles, rel=0.06)

@@ -95,5 +95,6 @@ def _bytes(
             f"{form.instruction.text!r} (line {form.instruction.line}) moves {nbytes} bytes at {address:#x}",
             FaultSite(form.instruction.line, address=address),
         )
-    machine.log.span(row, machine.offset, space, Kind.ASYNC_COPY, address, nbytes)
+    kind = Kind.STORE if store and not shared else Kind.ASYNC_COPY
+    machine.log.span(row, machine.offset, space, kind, address, nbytes)
     return found
