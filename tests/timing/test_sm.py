@@ -830,4 +830,4 @@ def test_a_bulk_store_is_read_from_shared_memory_at_32_bytes_per_cycle(nbytes, c
     ]  # fmt: skip
     result, _ = run(rows, requests=lambda b, w: [made])
     without, _ = run(rows[1:])
-    assert result.cycles - without.cycles == pytest.approx(cycles, rel=0.06)
+    assert result.cycles - without.cycles == pytest.approx(cycles, rel=0.08)
