@@ -165,9 +165,7 @@ class Memory:
         if space == _SHARED:
             return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass, sectors)
         if space == _VALUES:
-            cycles = self.p.match_value * wavefronts
-            self.lsu_free = start + cycles
-            return start, start + cycles + SOURCES, start + latency + self.p.match_later * (wavefronts - 1)
+            return self._matched(start, wavefronts, latency)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)
@@ -185,8 +183,7 @@ class Memory:
             done = self._local(start, start + cycles - 1, kind, sectors, owner, lanes * width, lines)
             stopped = self.l2_write_free - _BACKLOG
         elif kind == _STORE:
-            size = _SECTOR * len(sectors) if is_bulk(lanes, len(sectors)) else lanes * width
-            done = self._store(start, sectors, size, lines, owner)
+            done = self._store(start, sectors, _size(lanes, width, len(sectors)), lines, owner)
             stopped = self.l2_write_free - _BACKLOG
         else:
             done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
@@ -224,6 +221,12 @@ class Memory:
             if at > last:
                 last = at
         return ceil((last - start) / p.shared_swap)
+
+    def _matched(self, start: float, values: int, latency: float) -> tuple[float, float, float]:
+        """A MATCH.ANY of lanes that have this number of values."""
+        cycles = self.p.match_value * values
+        self.lsu_free = start + cycles
+        return start, start + cycles + SOURCES, start + latency + self.p.match_later * (values - 1)
 
     def _past_caches(
         self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int
@@ -571,6 +574,11 @@ class Memory:
 def is_bulk(lanes: int, sectors: int) -> bool:
     """Whether a request is a bulk copy: what a lane stores by itself lies in one sector."""
     return sectors > lanes
+
+
+def _size(lanes: int, width: int, sectors: int) -> int:
+    """The bytes that a store writes."""
+    return _SECTOR * sectors if is_bulk(lanes, sectors) else lanes * width
 
 
 def _chance(sector: int) -> float:
