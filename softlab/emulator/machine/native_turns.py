@@ -28,6 +28,8 @@ _CALLS, _START_CALLS = 300, 2000
 #: Where an array's object has the number of its dimensions, their extents and its steps in bytes, from the place of
 #: its items on (NumPy C API, "PyArrayObject").
 _DIMENSIONS, _EXTENTS, _STEPS = 8, 16, 24
+#: Bits of a float32.
+_EXPONENT, _SIGN = 0x7F800000, 0x80000000
 #: What a compiled loop gives where it has done nothing.
 _UNDONE = -1
 
@@ -52,9 +54,8 @@ class CompiledTurns:
 
     @cached_property
     def _call(self) -> Callable[..., int]:
-        name = self._operation.partition(".")[0]
         size = ctypes.c_int64
-        address = compiled_function(_Text(name, self._dtype, self._address_bytes).module())
+        address = compiled_function(_Text(self._operation, self._dtype, self._address_bytes).module())
         return ctypes.PYFUNCTYPE(size, *[size] * 10)(address)
 
     def at(self, reach: Reach, extent: tuple[int, ...], values: tuple[Value, ...]) -> tuple[np.ndarray, bool] | None:
@@ -120,10 +121,11 @@ class _Text:
     checks.
     """
 
-    def __init__(self, name: str, dtype: np.dtype, address_bytes: int) -> None:
+    def __init__(self, operation: str, dtype: np.dtype, address_bytes: int) -> None:
         from llvmlite import ir
 
-        self._ir, self._name, self._signed = ir, name, dtype.kind == "i"
+        self._name, *modifiers, _ = operation.split(".")
+        self._ir, self._signed, self._flushes = ir, dtype.kind == "i", "ftz" in modifiers
         self.size, self.byte, self._width = ir.IntType(64), ir.IntType(8), dtype.itemsize
         self._is_float = dtype.kind == "f"
         floats = {4: ir.FloatType(), 8: ir.DoubleType()}
@@ -215,6 +217,8 @@ class _Text:
     def _stored(self, before: Any, value: Any, compare: Any) -> Any:
         """What the cell holds after a turn; ``compare`` is the first operand of ``cas``."""
         b, name = self.builder, self._name
+        if self._flushes:
+            return self._flushed(b.fadd(self._flushed(before), self._flushed(value)))
         if self._is_float:
             return b.fadd(before, value)
         if name in _BITS:
@@ -231,6 +235,13 @@ class _Text:
             return b.select(beyond, value, b.sub(before, one))
         less = (b.icmp_signed if self._signed else b.icmp_unsigned)("<", value, before)
         return b.select(less, value, before) if name == "min" else b.select(less, before, value)
+
+    def _flushed(self, value: Any) -> Any:
+        """A float, a subnormal one as a zero of its sign."""
+        b, word = self.builder, self._ir.IntType(32)
+        bits = b.bitcast(value, word)
+        tiny = b.icmp_unsigned("==", b.and_(bits, word(_EXPONENT)), word(0))
+        return b.bitcast(b.select(tiny, b.and_(bits, word(_SIGN)), bits), self._item)
 
 
 class _Items:
