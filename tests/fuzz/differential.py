@@ -10,6 +10,7 @@ WAY is "none" or "all" (``compiled`` of Kernel.run); without it, what runs often
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def build(folder: str, number: str) -> None:
 
     group = kernels.group(int(number))
     (Path(folder) / f"{number}.cubin").write_bytes(compiled(group).cubin)
-    print(json.dumps([(k.name, k.blocks, k.threads, len(k.results)) for k in group]))
+    print(json.dumps([(k.name, k.blocks, k.shape, len(k.results)) for k in group]))
 
 
 def compiled(group: Sequence[RandomKernel]) -> Program:
@@ -117,11 +118,12 @@ def portion(folder: str, parts: str, *numbers: str) -> None:
         module = cupy.RawModule(path=str(Path(folder) / f"{number}.cubin"))
         results: dict[str, np.ndarray] = {}
         try:
-            for name, blocks, threads, rows in jobs[number]:
+            for name, blocks, shape, rows in jobs[number]:
+                threads = math.prod(shape)
                 print(name, flush=True)
                 out, cells = cupy.zeros((rows, blocks * threads), cupy.uint64), cupy.zeros(CELLS, cupy.uint64)
                 arguments = (cupy.asarray(words(name, blocks * threads)), out, cells, np.uint32(ARGUMENT))
-                module.get_function(name)((blocks,), (threads,), arguments, shared_mem=DYNAMIC * threads)
+                module.get_function(name)((blocks,), tuple(shape), arguments, shared_mem=DYNAMIC * threads)
                 results[name] = np.append(cupy.asnumpy(out).ravel(), cupy.asnumpy(cells))
         finally:
             np.savez(Path(parts) / f"{number}.npz", **results)
@@ -134,7 +136,7 @@ def emulated(kernel: RandomKernel, module: Program, way: str | None = None) -> n
     out, cells = np.zeros((len(kernel.results), kernel.lanes), np.uint64), np.zeros(CELLS, np.uint64)
     arguments = (words(kernel.name, kernel.lanes), out, cells, np.uint32(ARGUMENT))
     Kernel.from_program(replace(module, name=kernel.name, entry=kernel.name)).run(
-        kernel.blocks, kernel.threads, arguments, smem=DYNAMIC * kernel.threads, check=False, record=False,
+        kernel.blocks, kernel.shape, arguments, smem=DYNAMIC * kernel.threads, check=False, record=False,
         compiled=way,  # type: ignore[arg-type]
     )  # fmt: skip
     return np.append(out.ravel(), cells)

@@ -7,17 +7,20 @@ approximation. So the emulator must give what a GPU gives, bit by bit.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tests.fuzz.inline import inline_functions
 from tests.fuzz.inputs import WORDS
 from tests.fuzz.prelude import PRELUDE
-from tests.fuzz.statements import Statements, as_word, from_word
+from tests.fuzz.scope import as_word, from_word
+from tests.fuzz.statements import Statements
 from tests.fuzz.vocabulary import COMPARED, EXPRESSIONS, LEAVES, TYPES, is_approximate_when_fast, ulps_of
 
 #: What kernels have besides expressions: a sweep has one expression after the other and no chains.
-FAMILIES = ("sweep", "expressions", "control", "memory", "warp", "everything")
+FAMILIES = ("sweep", "expressions", "control", "memory", "warp", "everything", "inline", "blocks")
 #: What the kernels of one module are compiled with.
 OPTIONS: tuple[tuple[str, ...], ...] = (
     (), ("-use_fast_math",), ("-fmad=false",), ("-ftz=true",), ("-G",), ("-prec-div=false", "-prec-sqrt=false"),
@@ -26,7 +29,9 @@ ALWAYS = ("--device-int128",)
 #: Kernels compiled together.
 TOGETHER = 12
 #: Expressions in a kernel of a sweep.
-SWEPT = 12
+SWEPT = 20
+#: Family -> the share of its expressions that are inline PTX.
+_INLINE = {"inline": 0.6, "everything": 0.15}
 _FAST = ("-use_fast_math", "-prec-div=false")
 
 
@@ -38,7 +43,7 @@ class RandomKernel:
     family: str
     options: tuple[str, ...]
     blocks: int
-    threads: int
+    shape: tuple[int, ...]
     results: tuple[str, ...]
     ulps: tuple[int, ...]
     text: str
@@ -48,10 +53,16 @@ class RandomKernel:
         """Threads of the grid."""
         return self.blocks * self.threads
 
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        return math.prod(self.shape)
+
 
 def source(group: Sequence[RandomKernel]) -> str:
     """CUDA C++ of kernels that are compiled together."""
-    return PRELUDE + "".join(kernel.text for kernel in group)
+    text = "".join(kernel.text for kernel in group)
+    return PRELUDE + inline_functions(text) + text
 
 
 def group(number: int) -> list[RandomKernel]:
@@ -70,7 +81,7 @@ def random_kernel(number: int, family: str, options: tuple[str, ...] = ()) -> Ra
         f"{writer.functions}\n"
         f'extern "C" __global__ void {name}(const word* in, word* out, word* cells, unsigned three) {{\n{body}\n}}\n'
     )
-    return RandomKernel(name, family, options, writer.blocks, writer.threads, results, ulps, text)
+    return RandomKernel(name, family, options, writer.blocks, writer.shape, results, ulps, text)
 
 
 class _Kernel(Statements):
@@ -83,6 +94,8 @@ class _Kernel(Statements):
             self.blocks, threads = 2, 128
         super().__init__(draw, fast, family, threads)
         self._number = number
+        self.inline = _INLINE.get(family, 0.0)
+        self.shape = draw.choice([(threads,), (threads,), (threads // 2, 2), (8, threads // 8), (4, 2, threads // 8)])
         self.prefix = f"f{number}"
 
     @property
@@ -125,9 +138,12 @@ class _Kernel(Statements):
         return " ^ ".join(f"{as_word(letter, name)} * {2 * index + 1}u" for index, (letter, name) in enumerate(every))
 
     def _start(self) -> list[str]:
+        rest = "".join(f" + threadIdx.{axis} * {math.prod(self.shape[:at])}" for at, axis in ((1, "y"), (2, "z"))
+                       if at < len(self.shape))  # fmt: skip
         words = ", ".join(f"in{word} = in[{word} * n + g]" for word in range(WORDS))
         return [
-            f"const unsigned t = threadIdx.x, g = blockIdx.x * {self.threads} + t, n = {self.lanes};",
+            f"const unsigned t = threadIdx.x{rest};",
+            f"const unsigned g = blockIdx.x * {self.threads} + t, n = {self.lanes};",
             f"word {words};",
         ]
 
@@ -167,6 +183,8 @@ def swept(number: int) -> list[tuple[str, str, bool]]:
 
 
 def _stored(letter: str, text: str) -> str:
+    if letter in "qQ":
+        return f"bits(({TYPES[letter]})({text}))"
     if letter in "fdhgHG":
         return f"raw(({TYPES[letter]})({text}))"
     return f"(word)({TYPES[letter]})({text})"

@@ -12,9 +12,12 @@ PRELUDE = r"""
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
+#include <cuda_awbarrier_primitives.h>
 
 using word = unsigned long long; using byte = unsigned char; using tiny = signed char; using ushort = unsigned short;
+using wide = __int128; using uwide = unsigned __int128;
 #define SMALL __device__ __forceinline__
 SMALL int fpclass(float x) { return isnan(x) ? 0 : isinf(x) ? 1 : x == 0 ? 2 : fabsf(x) < 1.17549435e-38f ? 3 : 4; }
 SMALL int fpclass(double x) {
@@ -88,6 +91,8 @@ SMALL word bits(__half x) { return __hisnan(x) ? 0 : __half_as_ushort(x); }
 SMALL word bits(__nv_bfloat16 x) { return __hisnan(x) ? 0 : __bfloat16_as_ushort(x); }
 SMALL word bits(__half2 x) { return bits(__low2half(x)) + bits(__high2half(x)); }
 SMALL word bits(__nv_bfloat162 x) { return bits(__low2bfloat16(x)) + bits(__high2bfloat16(x)); }
+SMALL word bits(wide x) { return (word)x ^ (word)(x >> 64) * 3; }
+SMALL word bits(uwide x) { return (word)x ^ (word)(x >> 64) * 3; }
 SMALL word raw(float x) { return __float_as_uint(x); }
 SMALL word raw(double x) { return __double_as_longlong(x); }
 SMALL word raw(__half x) { return __half_as_ushort(x); }

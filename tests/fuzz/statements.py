@@ -3,74 +3,51 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from tests.fuzz.blocks import BlockStatements
 from tests.fuzz.inputs import WORDS
-from tests.fuzz.vocabulary import EXPRESSIONS, TYPES, is_approximate_when_fast
+from tests.fuzz.records import RecordStatements
+from tests.fuzz.scope import NUMBERS, as_word, from_word
+from tests.fuzz.vocabulary import TYPES
+
+
+def copied_from(letter: str) -> list[int]:
+    """The bytes of an array from which a variable is copied.
+
+    64 bits at an odd multiple of 2 are left out: ptxas 12.9 and 13.0 put one of the four parts, ``bfi.b64`` of two
+    ``ld.u16`` that it makes one load, into the wrong register.
+    """
+    return [at for at in range(17) if letter not in "lw" or at % 4 != 2]
+
 
 #: Words of global memory for atomics.
 CELLS = 16
-_PLACE = re.compile(r"\$(.)")
-_NUMBERS = "iulw"
 
 
-class Scope:
-    """Variables of each type, and a source of random choices."""
-
-    def __init__(self, draw: random.Random, fast: bool) -> None:
-        self.draw, self.fast = draw, fast
-        self.variables: dict[str, list[str]] = {letter: [] for letter in TYPES}
-        self.names = 0
-
-    def name(self, letter: str = "x") -> str:
-        """A new name."""
-        self.names += 1
-        return f"{letter}{self.names}"
-
-    def filled(self, template: str) -> str:
-        """A template with variables in the places of ``$x``."""
-        return _PLACE.sub(lambda found: self.pick(found[1]), template).replace("(long)", "(long long)")
-
-    def pick(self, letter: str) -> str:
-        """A variable of the type, mostly the last, so that long chains grow."""
-        names = self.variables[letter]
-        return names[-1] if self.draw.random() < 0.35 else self.draw.choice(names)
-
-    def expression(self, letter: str) -> str:
-        """A random exact expression of the type."""
-        while True:
-            template = self.draw.choice(EXPRESSIONS[letter])
-            if not (self.fast and is_approximate_when_fast(template)):
-                return self.filled(template)
-
-    def condition(self) -> str:
-        """A condition, also with && and ||."""
-        text = self.filled(self.draw.choice(["$u&1", "$u%3==1", "$i<0", self.draw.choice(EXPRESSIONS["p"])]))
-        if self.draw.random() < 0.35:
-            other = self.filled(self.draw.choice(["$w&2", "$c>0", "$f>=0.5f", "$l<$i", "!$p"]))
-            return f"({text}) {self.draw.choice(['&&', '||', '!=', '&'])} ({other})"
-        return text
-
-
-class Statements(Scope):
+class Statements(BlockStatements, RecordStatements):
     """Random statements. ``together``: whether all threads of the block come here."""
 
     #: Families -> kinds of statements that they have besides new variables.
     KINDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "expressions": (),
         "control": ("branch", "loop", "loop", "switch", "call", "call", "recursion", "pointer", "array", "update",
-                    "update", "into_loop", "back", "lambda", "generic"),
+                    "update", "into_loop", "back", "lambda", "generic", "nested", "structure", "pointers"),
         "memory": ("generic", "asynchronous", "shared", "atomic", "private_atomic", "array", "load", "constant", "copy",
-                   "record", "bits", "pun", "loop", "branch", "vector", "global_atomic", "trade", "update"),
+                   "record", "bits", "pun", "loop", "branch", "vector", "global_atomic", "trade", "update", "structure",
+                   "pointers", "ptx_atomic", "ptx_atomic", "wide_atomic"),
         "warp": ("shuffle", "shuffle", "vote", "reduction", "subset", "tile", "tile", "partition", "branch", "loop",
-                 "update"),
+                 "update", "shrinking", "nested_masks", "aggregate"),
+        "inline": ("branch", "loop", "update", "update"),
+        "blocks": ("tree", "scan", "histogram", "square", "warp_memory", "named_barrier", "mbarrier", "group_copy",
+                   "aggregate", "shrinking", "nested_masks", "branch", "loop", "nested", "update"),
     }  # fmt: skip
     KINDS["everything"] = tuple(kind for kinds in list(KINDS.values()) for kind in kinds)
     #: Kinds that only a whole block may run.
     TOGETHER = ("shared", "atomic", "global_atomic", "trade", "shuffle", "vote", "reduction", "subset", "tile",
-                "partition", "asynchronous")  # fmt: skip
+                "partition", "asynchronous", "tree", "scan", "histogram", "square", "warp_memory", "named_barrier",
+                "mbarrier", "group_copy", "aggregate", "shrinking", "nested_masks")  # fmt: skip
 
     def __init__(self, draw: random.Random, fast: bool, family: str, threads: int) -> None:
         super().__init__(draw, fast)
@@ -91,23 +68,15 @@ class Statements(Scope):
         """One statement, as lines."""
         kinds = [kind for kind in self.KINDS[self.family] if together or kind not in self.TOGETHER]
         if not depth:
-            kinds = [kind for kind in kinds if kind not in ("branch", "loop", "switch", "into_loop", "back")]
+            kinds = [kind for kind in kinds if kind not in ("branch", "loop", "switch", "into_loop", "back", "nested")]
         if not kinds or self.draw.random() < 0.35:
             return self.new()
         made: Callable[[int, bool], list[str]] = getattr(self, f"_{self.draw.choice(kinds)}")
         return made(depth, together)
 
-    def new(self, letter: str = "", text: str = "") -> list[str]:
-        """A new variable."""
-        letter = letter or self.draw.choice("cCsSiiuullwwpfffdddhhgHG")
-        text = text or self.expression(letter)
-        name = self.name(letter)
-        self.variables[letter].append(name)
-        return [f"{TYPES[letter]} {name} = {text};"]
-
     def _update(self, depth: int, together: bool) -> list[str]:
         letter = self.draw.choice("iiuuulwwffdhCs")
-        operator = self.draw.choice(["=", "=", "+=", "*="] + (["^=", "|=", "-="] if letter in _NUMBERS else []))
+        operator = self.draw.choice(["=", "=", "+=", "*="] + (["^=", "|=", "-="] if letter in NUMBERS else []))
         return [f"{self.pick(letter)} {operator} {self.expression(letter)};"]
 
     # Control flow.
@@ -151,8 +120,8 @@ class Statements(Scope):
         return [*lines, "}"]
 
     def _call(self, depth: int, together: bool) -> list[str]:
-        letters = self.draw.sample("cSiulwpfdhgH", 3)
-        result = self.draw.choice("iuwfdhl")
+        letters = self.draw.sample("cCsSiulwpfdhgHGqQ", self.draw.choice([1, 2, 3, 3, 6, 9]))
+        result = self.draw.choice("iuwfdhlgHqCsp")
         name = f"{self.prefix}_{len(self.helpers)}"
         inner = Function(self.draw, self.fast, name, letters, result)
         self.helpers.append(inner.text())
@@ -164,7 +133,7 @@ class Statements(Scope):
         if self.recursive or self.family != "control":
             return self.new()
         self.recursive = True
-        return self.new("i", f"depth_first({self.pick('u')} % 5, {self.pick('u')})")
+        return self.new("i", f"depth_first({self.pick('u')} % 4, {self.pick('u')})")
 
     def _pointer(self, depth: int, together: bool) -> list[str]:
         a, b, c = (self.pick("u") for _ in range(3))
@@ -283,13 +252,14 @@ class Statements(Scope):
         count = self.draw.choice([str(length), f"{self.pick('u')} % 9", str(length)])
         letter = self.draw.choice("iulwsC")
         start = self.draw.choice([str(at), f"{self.pick('u')} % 16"])
+        source = self.draw.choice(copied_from(letter))
         after = self.draw.choice([f"memset({name} + {at}, {self.pick('i')}, {count});",
                                   f"memcpy({name} + {at}, {name} + {(at + 12) % 24 // 2}, 3);", ""])  # fmt: skip
         to, value, fill = self.name(letter), self.pick("w"), self.pick("i")
         self.variables[letter].append(to)
         return [f"byte {name}[24]; memset({name}, {fill}, 24); word {name}w = {value};",
                 f"memcpy({name} + {start}, &{name}w, {count});", after,
-                f"{TYPES[letter]} {to}; memcpy(&{to}, {name} + {self.draw.randint(0, 16)}, sizeof {to});"]  # fmt: skip
+                f"{TYPES[letter]} {to}; memcpy(&{to}, {name} + {source}, sizeof {to});"]  # fmt: skip
 
     def _record(self, depth: int, together: bool) -> list[str]:
         name = self.name("record")
@@ -470,7 +440,7 @@ class Statements(Scope):
         numbers += [f"cg::reduce(tile, {p(letter)}, cg::{how}<{TYPES[letter]}>())"
                     for how in ("plus", "less", "greater", "bit_xor", "bit_and", "bit_or")]  # fmt: skip
         numbers += [f"cg::inclusive_scan(tile, {p(letter)}, cg::greater<{TYPES[letter]}>())"]
-        text = self.draw.choice(anything + (numbers if letter in _NUMBERS else [])).replace("(tile,", f"({name},")
+        text = self.draw.choice(anything + (numbers if letter in NUMBERS else [])).replace("(tile,", f"({name},")
         also = f"{name}.{self.draw.choice(['any', 'all', 'ballot'])}({self.condition()})"
         rank = f"{name}.thread_rank() + {name}.meta_group_rank()"
         if size > 1:  # behind a match of each lane by itself ptxas 12.9 takes the warp for whole
@@ -527,26 +497,3 @@ class Function(Statements):
 
     def _call(self, depth: int, together: bool) -> list[str]:
         return super()._call(depth, together) if self.prefix.count("_") < 2 else self.new()
-
-
-def as_word(letter: str, name: str) -> str:
-    return f"(word){name}" if letter in "cCsSiulwp" else f"(word)bits({name})"
-
-
-def from_word(scope: Scope, word: str) -> list[str]:
-    """A variable of each type that has none, made of a word."""
-    made = {
-        "c": "(tiny){0}", "C": "(byte)({0} >> 8)", "s": "(short)({0} >> 16)", "S": "(ushort)({0} >> 24)",
-        "i": "(int){0}",
-        "u": "(unsigned)({0} >> 32)", "l": "(long long){0}", "w": "{0}", "p": "({0} & 4) != 0",
-        "f": "__uint_as_float((unsigned){0})", "d": "__longlong_as_double({0})", "h": "__ushort_as_half((ushort){0})",
-        "g": "__ushort_as_bfloat16((ushort)({0} >> 48))", "H": "pair((unsigned)({0} >> 32))",
-        "G": "brain_pair((unsigned){0})",
-    }  # fmt: skip
-    lines = []
-    for letter, text in made.items():
-        if not scope.variables[letter]:
-            name = scope.name(letter)
-            lines.append(f"{TYPES[letter]} {name} = {text.format(word)};")
-            scope.variables[letter].append(name)
-    return lines

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import re
+
 import numpy as np
 import pytest
 
-from tests.fuzz import differential, kernels
+from tests.emulator.opcodes.hardware import FORMS
+from tests.fuzz import differential, inline, kernels, scope, statements
 from tests.fuzz.kernels import RandomKernel
+from tests.fuzz.vocabulary import EXPRESSIONS
 
 
 def _kernel(*results: str, ulps: int = 0) -> RandomKernel:
-    return RandomKernel("k", "sweep", (), 1, 2, results, tuple(ulps for _ in results), "")
+    return RandomKernel("k", "sweep", (), 1, (2,), results, tuple(ulps for _ in results), "")
 
 
 def _sorts(kind: str, got: int, expected: int, approximate: bool = False, ulps: int = 0) -> list[str]:
@@ -62,3 +67,37 @@ def test_a_sweep_has_every_expression() -> None:
     numbers = [first + index for first in firsts for index in range(kernels.TOGETHER)]
     assert {row for number in numbers for row in kernels.swept(number)} == set(kernels.SWEEP)
     assert len(kernels.SWEEP) > 1000
+
+
+def test_what_the_assembler_gets_wrong_is_left_out() -> None:
+    """Negatives of a short that may be -32768, 64 bits copied from an odd multiple of 2, ``neg.s16`` in PTX."""
+    assert not {"-$s", "abs($s)"} & set(EXPRESSIONS["s"])
+    assert statements.copied_from("w") == [0, 1, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16]
+    assert statements.copied_from("i") == list(range(17))
+    called = {int(number) for texts in inline.inline_expressions().values() for text in texts
+              for number in re.findall(r"ptx_(\d+)\(", text)}  # fmt: skip
+    left_out = {text for number, text in enumerate(FORMS) if number not in called}
+    assert {"neg.s16 d, a", "abs.s16 d, a", "sin.approx.f32 d, a"} <= left_out
+    assert len(called) > 700
+
+
+@pytest.mark.parametrize(("form", "body"), [
+    ("add.s32 d, a, b", '"{ add.s32 %0, %1, %2; }" : "=r"(x) : "r"(a0), "r"(a1)); return x;'),
+    ("selp.f32 d, a, b, p", '"{ .reg .pred p2; setp.ne.s32 p2, %3, 0; selp.f32 %0, %1, %2, p2; }" : "=f"(x) : '
+                            '"f"(a0), "f"(a1), "r"((int)a2)); return x;'),
+    ("setp.gt.s16 p, a, b", '"{ .reg .pred q; setp.gt.s16 q, %1, %2; selp.b32 %0, 1, 0, q; }" : "=r"(x) : '
+                            '"h"(a0), "h"(a1)); return x != 0;'),
+])  # fmt: skip
+def test_a_function_of_one_instruction(form: str, body: str) -> None:
+    number = FORMS.index(form)
+    assert body in inline.inline_functions(f"x = ptx_{number}(y); z = ptx_{number}(x);")
+
+
+def test_constants_divide() -> None:
+    drawn = scope.Scope(random.Random(1), False)
+    for letter in "iulw":
+        texts = [drawn.constant(letter) for _ in range(500)]
+        numbers = [int(re.sub(r"\(.*?\)\(|\)|ull|ll|u", "", text)) for text in texts]
+        assert not {0, -1} & set(numbers)
+        assert min(numbers) < 0 if letter in "il" else min(numbers) > 0
+    assert {drawn.constant("s") for _ in range(500)} == {str(amount) for amount in range(1, 32)}
