@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softlab.cuda.disassembly import DisassemblyError, disassemble
+from softlab.emulator.opcodes.special_functions import reciprocal
 from softlab.kernel import Kernel
 
 #: Body of the kernel, (a, b, c, d) -> exact value of y[0], whether the product is rounded before.
@@ -245,3 +246,26 @@ def test_a_product_is_scaled_before_it_is_rounded(text: str, scaled: float | Non
 def test_a_scaled_product_that_is_subtracted_from_is_fused_instead() -> None:
     text = "mul.f32 %f4, %f1, %f2; mul.f32 %f5, %f4, 0f3F000000; sub.f32 %f6, %f5, %f3;"
     assert result_of(text, LESS, MORE, np.float32(0.5)) == 0
+
+
+@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize("form", ["div.approx.f32", "div.full.f32", "div.approx.ftz.f32", "div.full.ftz.f32"])
+def test_a_quotient_by_a_number(form: str, compiled: str) -> None:
+    """The assembler multiplies by the rounded reciprocal, an H100 too (k13962 of ``tests.fuzz.differential``).
+
+    That of a register is the special function unit's, and for these divisors it is another one.
+    """
+    numbers = (1 + np.random.default_rng(5).random(400)).astype(np.float32)
+    numbers = np.append(numbers[reciprocal(numbers) != 1 / numbers][:6], np.float32(2.0**126))
+    assert len(numbers) == 7
+    for number, scale in [(number, np.float32(scale)) for number in numbers for scale in (1, 1.5)]:
+        text = f"{form} %f6, %f1, 0f{number.view(np.uint32):08X}; {form} %f7, %f1, %f2; st.global.f32 [%rd1+4], %f7;"
+        y = np.zeros(20, np.float32)
+        y[8:10] = scale, number
+        Kernel.from_ptx(FUSED_PTX.format(text=text), "k").run(1, 1, (y,), compiled=compiled)  # type: ignore[arg-type]
+        assert y[0] == scale * (np.float32(1) / number)
+        assert scale != 1 or (y[1] == y[0]) == (number == 2.0**126)
+    sums = f"div.full.f32 %f4, %f1, 0f{numbers[0].view(np.uint32):08X}; sub.f32 %f6, %f4, %f3;"
+    third = np.float32(1.25) / numbers[0]
+    exact = Fraction(1.25) * Fraction(float(np.float32(1) / numbers[0])) - Fraction(float(third))
+    assert result_of(sums, np.float32(1.25), LESS, third) == np.float32(float(exact))

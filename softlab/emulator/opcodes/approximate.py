@@ -30,6 +30,7 @@ from softlab.emulator.opcodes.special_functions import (
     scale_of,
     scaled_reciprocal,
 )
+from softlab.emulator.ptx.syntax import Immediate, Operand
 
 _ONE = {"f32": np.float32(1), "f64": np.float64(1)}
 _DIV = {"f32": div_f32, "f64": div_f64}
@@ -88,9 +89,30 @@ def native_quotient_factors(scales: bool) -> Callable[[Emitter, Native, Native, 
     return factors
 
 
+def _rounded_reciprocal(b):
+    """:func:`scaled_reciprocal` of a number in the PTX: the assembler computes it, rounded to nearest."""
+    scale = scale_of(b)
+    return np.reciprocal(b if scale is None else b * scale)
+
+
+def _native_rounded_reciprocal(e: Emitter, b: Native) -> Native:
+    return e.fdiv(b.type(1.0), e.fmul(b, native_scale(e, b)))
+
+
+def reciprocals(divisor: Operand) -> tuple[Callable, Callable[[Emitter, Native], Native]]:
+    """What gives the scaled reciprocal of this divisor of an approximate division, and its compiled form.
+
+    ptxas 12.9 and 13.0 multiply by a rounded reciprocal where the divisor is a number, as their machine code shows.
+    """
+    if isinstance(divisor, Immediate):
+        return _rounded_reciprocal, _native_rounded_reciprocal
+    return scaled_reciprocal, native_scaled_reciprocal
+
+
 def _divide_approximately(form: Form) -> Semantics:
     """A reciprocal and a quotient. Instructions with one divisor share its reciprocal; with .ftz each makes its own."""
     scales = form.one_of("approx", "full") == "full"
+    inverse_of, native_inverse_of = reciprocals(form.operands[2])
     factors, native_factors = quotient_factors(scales), native_quotient_factors(scales)
 
     def quotient(a, b, inverse):
@@ -100,13 +122,13 @@ def _divide_approximately(form: Form) -> Semantics:
         return e.fmul(*native_factors(e, a, b, inverse))
 
     def native(e: Emitter, a: Native, b: Native) -> Native:
-        return native_quotient(e, a, b, native_scaled_reciprocal(e, b))
+        return native_quotient(e, a, b, native_inverse_of(e, b))
 
-    whole = finish(form, lambda a, b: quotient(a, b, scaled_reciprocal(b)), np.divide)
+    whole = finish(form, lambda a, b: quotient(a, b, inverse_of(b)), np.divide)
     semantics = replace(binary(whole, "f32", native=finish_native(form, native, _native_divide)), weight=INTERPOLATION)
     if {"ftz", "sat"}.intersection(form.instruction.modifiers):
         return semantics
-    first = unary(scaled_reciprocal, "f32", native=native_scaled_reciprocal)
+    first = unary(inverse_of, "f32", native=native_inverse_of)
     rest = ternary(finish(form, quotient), "f32", native=finish_native(form, native_quotient))
     return replace(semantics, shared=SharedPart(1, replace(first, weight=INTERPOLATION), rest))
 

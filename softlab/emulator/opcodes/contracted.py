@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from softlab.emulator.opcodes import rounding
-from softlab.emulator.opcodes.approximate import INTERPOLATION, native_quotient_factors, quotient_factors
+from softlab.emulator.opcodes.approximate import INTERPOLATION, native_quotient_factors, quotient_factors, reciprocals
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import finish, finish_native, flush
 from softlab.emulator.opcodes.forms import Form, binary, pure
 from softlab.emulator.opcodes.registry import PURE, Semantics
-from softlab.emulator.opcodes.special_functions import native_scaled_reciprocal, scaled_reciprocal
 from softlab.emulator.ptx.syntax import Instruction
 
 #: Divisions that are the product of the dividend and the divisor's reciprocal.
@@ -44,22 +43,26 @@ def _contracted(instruction: Instruction) -> Semantics:
     if division is None:
         return replace(fused, function=function, native=native)
     flushes = "ftz" in modifiers
-    function, native = _of_quotient(function, division, flushes), _native_of_quotient(native, division, flushes)
+    inverse_of, native_inverse_of = reciprocals(instruction.operands[2])
+    function = _of_quotient(function, division, flushes, inverse_of)
+    native = _native_of_quotient(native, division, flushes, native_inverse_of)
     return replace(fused, function=function, native=native, weight=INTERPOLATION)
 
 
-def _of_quotient(function: Callable, division: str, flushes: bool) -> Callable:
+def _of_quotient(function: Callable, division: str, flushes: bool, inverse_of: Callable) -> Callable:
     factors = quotient_factors(division == "full")
 
     def apply(a, b, c):
         if flushes:
             a, b = flush(a), flush(b)
-        return function(*factors(a, b, scaled_reciprocal(b)), c)
+        return function(*factors(a, b, inverse_of(b)), c)
 
     return apply
 
 
-def _native_of_quotient(native: NativeForm | None, division: str, flushes: bool) -> NativeForm | None:
+def _native_of_quotient(
+    native: NativeForm | None, division: str, flushes: bool, inverse_of: Callable[[Emitter, Native], Native]
+) -> NativeForm | None:
     if native is None:
         return None
     factors = native_quotient_factors(division == "full")
@@ -67,7 +70,7 @@ def _native_of_quotient(native: NativeForm | None, division: str, flushes: bool)
     def apply(e: Emitter, a: Native, b: Native, c: Native) -> Native:
         if flushes:
             a, b = e.flush(a), e.flush(b)
-        return native(e, *factors(e, a, b, native_scaled_reciprocal(e, b)), c)
+        return native(e, *factors(e, a, b, inverse_of(e, b)), c)
 
     return apply
 
