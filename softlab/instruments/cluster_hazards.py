@@ -310,12 +310,13 @@ class ClusterHazards(Hazards):
         if action == "wait":
             shadow.acquire_from(owner, word, who.row, who.thread, phase)
             return
-        if action == "arrive":
-            self._check_phases(access, who, phase)
-            remote = owner != who.row
-            part = Accessors(who.row[remote], who.thread[remote], who.rank[remote])
-            self.record_last(site, part, owner[remote], offset[remote])
-        if action == "arrive" and not site.instruction.has("relaxed"):
+        if action != "arrive":
+            return
+        self._check_phases(access, who, phase)
+        remote = owner != who.row
+        part = Accessors(who.row[remote], who.thread[remote], who.rank[remote])
+        self.record_last(site, part, owner[remote], offset[remote])
+        if not site.instruction.has("relaxed"):
             shadow.fence(who.row, who.thread)
             shadow.release_to(owner, word, who.row, who.thread, phase)
 

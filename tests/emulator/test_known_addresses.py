@@ -76,3 +76,20 @@ def test_arrays_that_are_kept_are_never_taken_for_others(monkeypatch: pytest.Mon
         here = known.at(address, 4)
         assert here is not None
         np.testing.assert_array_equal(here.array, address + np.uint64(4))
+
+
+def test_what_is_known_takes_twice_the_bytes_of_the_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The addresses themselves and how far they are apart. Beyond the limit all is forgotten."""
+    monkeypatch.setattr(known_addresses, "_MOST_BYTES", 10 * 64)
+    known, kept = KnownAddresses(), [np.arange(8, dtype=np.uint64)[None] * 4 + np.uint64(64 * n) for n in range(7)]
+    counts = []
+    for address in kept:
+        known.of(address)
+        counts.append(len(known._known))
+    assert counts == [1, 2, 3, 4, 5, 1, 2]
+    moved = KnownAddresses()
+    counts = []
+    for address in kept:
+        moved.at(address, 8)
+        counts.append(len(moved._known))
+    assert counts == [1, 2, 3, 1, 2, 3, 1], "those further on take as much"

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab.emulator.lanes import WARP
+from softlab.emulator.lanes import WARP, lanes_of
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import Site
 from softlab.instruments.cluster_hazards import ClusterHazards
 from softlab.instruments.hazards import SharedAccess
 from softlab.instruments.remote_accesses import Accessors
@@ -49,3 +51,35 @@ def test_lanes_that_arrive_in_a_later_phase_than_others_of_their_warp(seed: int)
     same = Watch()
     same._check_phases(access, Accessors(own, thread, own), phase * 0 + 7)
     assert not same.late
+
+
+@pytest.mark.parametrize(
+    ("action", "words", "told"),
+    [
+        ("init", "init", ["mbarriers_begin"]), ("invalidate", "inval", []), ("wait", "try_wait", ["acquire_from"]),
+        ("arrive", "arrive", ["fence", "release_to"]), ("arrive", "arrive.relaxed", []),
+    ],
+)  # fmt: skip
+def test_arrivals_alone_pass_on_what_their_threads_did(action: str, words: str, told: list[str]) -> None:
+    """A wait learns of it. A new object begins with nothing; one that is invalidated tells nothing."""
+    watch, called = Watch(), list[str]()
+
+    class Recording:
+        words = WORDS
+
+        def __getattr__(self, name: str) -> Any:
+            return lambda *arguments: called.append(name) if name != "track_remote" else None
+
+    watch.shadow, watch._unread, watch._known_objects = Recording(), frozenset(), {}
+    watch._objects = SimpleNamespace(begin=lambda *more: None, end=lambda *more: None)  # type: ignore[assignment]
+    watch.watched = SimpleNamespace(
+        blocks=BLOCKS, threads=THREADS, geometry=SimpleNamespace(blocks_per_cluster=BLOCKS), batch=None
+    )
+    for name in ("_record_initialisation", "_check_initialised", "_check_phases", "record_last"):
+        setattr(watch, name, lambda *arguments: None)
+    lanes = lanes_of(np.ones((BLOCKS, THREADS), bool))
+    count = lanes.count
+    site = Site(0, Instruction("mbarrier", (*words.split("."), "shared", "b64"), ()), "shared", np.dtype("u8"))
+    watch.words_at = lambda site, offset: offset[:, None] // 4  # type: ignore[assignment,method-assign]
+    watch.mbarrier(site, lanes, lanes.positions.rows, np.full(count, 8), action, np.zeros(1, int))
+    assert called == told

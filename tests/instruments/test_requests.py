@@ -52,3 +52,18 @@ def test_lanes_that_take_no_part():
     assert set(store.sector[::2].tolist()) == {-1}
     assert store.offset[1::2].tolist() == [8 * lane for lane in range(1, 32, 2)]
     assert (store.sectors, store.least) == (8, 4)
+
+
+@pytest.mark.parametrize("block", [0, 1, 2])
+@pytest.mark.parametrize("warp", [0, 1])
+def test_requests_are_those_of_one_warp_of_one_block(block: int, warp: int) -> None:
+    source = """
+extern "C" __global__ void own(const volatile float* x, float* y) {
+  y[blockIdx.x * blockDim.x + threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+}
+"""
+    x = np.arange(192, dtype=np.float32)
+    run = Kernel(source, "own").run(3, 64, (x, 0 * x), blocks=(0, 1, 2))
+    found = requests(run, block=block, warp=warp)
+    assert [(one.block, one.warp, one.store) for one in found] == [(block, warp, False), (block, warp, True)]
+    assert [one.offset[0] for one in found] == [4 * (64 * block + 32 * warp)] * 2
