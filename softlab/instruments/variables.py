@@ -5,7 +5,7 @@ Of local variables the PTX has only the beginnings: the stack plus a constant. O
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from softlab.emulator.machine.flow import uses_and_definitions
@@ -128,9 +128,12 @@ def _local_variables(image: Image, origins: PointerOrigins) -> dict[Origin, Vari
 def _insides(image: Image, origins: PointerOrigins, starts: dict[str, set[int]]) -> list[tuple[str, int]]:
     """Beginnings that lie inside a variable: a constant offset from an earlier beginning reaches them."""
     definitions: dict[str, int] = {}
+    uses_at_first: dict[str, list[str]] = {}
     for instruction in image.instructions:
-        for name in uses_and_definitions(instruction)[1]:
+        uses, names = uses_and_definitions(instruction)
+        for name in names:
             definitions[name] = definitions.get(name, 0) + (1 if instruction.opcode == "add" else 2)
+            uses_at_first.setdefault(name, uses)
     found = []
     for instruction in image.instructions:
         address = address_operand(instruction)
@@ -141,15 +144,11 @@ def _insides(image: Image, origins: PointerOrigins, starts: dict[str, set[int]])
                 count = next((int(m[1:]) for m in instruction.modifiers if m in ("v2", "v4", "v8")), 1)
                 width = DTYPES[instruction.modifiers[-1]].itemsize * count
                 reached = origin.offset + address.offset + width
-                exact = _is_exact(image, address.base.name)
+                exact = _is_stack_alone(uses_at_first[address.base.name])
                 found += [(origin.name, s) for s in starts[origin.name] if exact and origin.offset < s < reached]
     return found
 
 
-def _is_exact(image: Image, register: str) -> bool:
-    """Whether a register holds the beginning of a variable itself: the stack plus a constant."""
-    for instruction in image.instructions:
-        if register in uses_and_definitions(instruction)[1]:
-            uses = uses_and_definitions(instruction)[0]
-            return len(uses) == 1 and uses[0].startswith("%SP")
-    return False
+def _is_stack_alone(uses: Sequence[str]) -> bool:
+    """Whether a register that is made of these holds the beginning of a variable itself: the stack plus a constant."""
+    return len(uses) == 1 and uses[0].startswith("%SP")

@@ -97,8 +97,67 @@ def test_recursion() -> None:
 
 def test_recursion_that_is_too_deep_is_an_error_where_it_is_reached() -> None:
     with pytest.raises(softlab.UnsupportedInstruction, match="recursion that is this deep") as caught:
-        kernel("twice").run(1, 1, (np.array([30], np.int32),))
+        kernel("twice").run(1, 1, (np.array([400], np.int32),))
     assert caught.value.line == next(n for n, line in enumerate(SOURCE.splitlines(), 1) if "int fibonacci" in line)
+
+
+BRANCHING = """
+struct Three { float x, y, z; };
+__device__ __noinline__ int nested(int n) { return n <= 0 ? 1 : nested(n - nested(n - 1)) + 1; }
+__device__ __noinline__ void quick(float* a, int from, int to) {
+  if (from >= to) return;
+  int at = from;
+  for (int i = from; i < to; ++i)
+    if (a[i] < a[to]) { float kept = a[at]; a[at] = a[i]; a[i] = kept; ++at; }
+  float kept = a[at]; a[at] = a[to]; a[to] = kept;
+  quick(a, from, at - 1);
+  quick(a, at + 1, to);
+}
+__device__ __noinline__ Three turned(Three v, int depth) {
+  float own[3] = {v.x, v.y, v.z};
+  if (!depth) return {own[(int)v.x % 3], 1, 2};
+  Three a = turned({v.y, v.z, v.x}, depth - 1), b = a;
+  if ((int)v.x % 2) b = turned({v.x + 1, v.y, v.z}, depth - 1);
+  Three c = turned({v.z, b.y, own[depth % 3]}, depth - 1);
+  return {a.x + c.z, b.y + own[1], c.x};
+}
+extern "C" __global__ void inner(int* x) { x[threadIdx.x] = nested(x[threadIdx.x]); }
+extern "C" __global__ void sort(float* a, int n) { quick(a + n * threadIdx.x, 0, n - 1); }
+extern "C" __global__ void turn(float* y, int depth) {
+  Three v = turned({(float)threadIdx.x, 2, 3}, depth);
+  float* own = y + 3 * threadIdx.x;
+  own[0] = v.x; own[1] = v.y; own[2] = v.z;
+}
+"""
+
+
+def test_a_function_that_calls_itself_in_several_places() -> None:
+    """The depth counts, not the number of calls: 40 numbers that are sorted already make a depth of 40."""
+    a = np.stack([np.arange(40), np.random.default_rng(0).permutation(40), np.arange(40)[::-1]]).astype(np.float32)
+    assert softlab.Kernel(BRANCHING, "sort").run(1, 3, (a, 40)).findings == ()
+    np.testing.assert_array_equal(a, np.sort(a, axis=1))
+    x = np.arange(12, dtype=np.int32)
+    softlab.Kernel(BRANCHING, "inner").run(1, 12, (x,))
+
+    def nested(n: int) -> int:
+        return 1 if n <= 0 else nested(n - nested(n - 1)) + 1
+
+    assert x.tolist() == [nested(n) for n in range(12)]
+
+
+def test_structs_of_a_function_that_calls_itself_in_several_places() -> None:
+    y = np.zeros((8, 3), np.float32)
+    softlab.Kernel(BRANCHING, "turn").run(1, 8, (y, 4))
+
+    def turned(v: tuple[float, ...], depth: int) -> tuple[float, ...]:
+        if not depth:
+            return v[int(v[0]) % 3], 1, 2
+        a = turned((v[1], v[2], v[0]), depth - 1)
+        b = turned((v[0] + 1, v[1], v[2]), depth - 1) if int(v[0]) % 2 else a
+        c = turned((v[2], b[1], v[depth % 3]), depth - 1)
+        return a[0] + c[2], b[1] + v[1], c[0]
+
+    assert y.tolist() == [list(turned((float(k), 2.0, 3.0), 4)) for k in range(8)]
 
 
 def test_the_heap() -> None:

@@ -5,7 +5,13 @@ The registration of an opcode says what it does to the flow of control (:mod:`so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from operator import or_
+
+import numpy as np
 
 # Importing these modules registers all opcodes.
 from softlab.emulator.opcodes import (  # noqa: F401 - importing registers
@@ -200,15 +206,23 @@ def _liveness(drafts: list[_Draft]) -> tuple[list[set[str]], list[set[str]], lis
         reads.append(read)
         writes.append(written)
     follow = [{f for f in draft.successors(index) if f < len(drafts)} for index, draft in enumerate(drafts)]
-    live_in = [set(r) for r in reads]
-    live_out: list[set[str]] = [set() for _ in drafts]
+    return reads, writes, _live_at_ends(reads, writes, follow)
+
+
+def _live_at_ends(reads: Sequence[set[str]], writes: Sequence[set[str]], follow: Sequence[set[int]]) -> list[set[str]]:
+    """The registers live at the end of each block. Sets are integers of one bit each: recursion has many."""
+    number = {name: bit for bit, name in enumerate(dict.fromkeys(chain(*reads, *writes)))}
+    read, written = ([sum(1 << number[name] for name in one) for one in sets] for sets in (reads, writes))
+    live_in, live_out = list(read), [0] * len(read)
     changed = True
     while changed:
         changed = False
-        for index in range(len(drafts) - 1, -1, -1):
-            live_out[index] = set().union(*(live_in[f] for f in follow[index]))
-            into = reads[index] | (live_out[index] - writes[index])
+        for index in range(len(read) - 1, -1, -1):
+            live_out[index] = reduce(or_, (live_in[one] for one in follow[index]), 0)
+            into = read[index] | (live_out[index] & ~written[index])
             if into != live_in[index]:
                 live_in[index] = into
                 changed = True
-    return reads, writes, live_out
+    names, size = np.array(list(number), object), len(number) // 8 + 1
+    masks = (np.frombuffer(one.to_bytes(size, "little"), np.uint8) for one in live_out)
+    return [set(names[np.unpackbits(mask, bitorder="little")[: len(number)].astype(bool)]) for mask in masks]

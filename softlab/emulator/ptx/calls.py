@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from softlab.emulator.ptx.syntax import (
@@ -11,6 +11,7 @@ from softlab.emulator.ptx.syntax import (
     Address,
     Frame,
     Function,
+    Immediate,
     Instruction,
     Module,
     Operand,
@@ -29,6 +30,9 @@ BUILTINS = ("vprintf", "__assertfail", "malloc", "free", "__cudaCDP2GetParameter
 _MAX_DEPTH = 64
 #: A recursive function is copied into itself so often: as deep as these many copies allow, at most that deep.
 _RECURSIVE_COPIES, _DEEPEST_RECURSION = 512, 128
+#: A function that calls itself in several places has fewer levels where it is long, but some: to prepare so many
+#: instructions takes about two seconds.
+_INSTRUCTIONS_OF_LEVELS, _LEAST_LEVELS = 1 << 14, 16
 _VECTORS = ("v2", "v4", "v8")
 
 
@@ -40,6 +44,12 @@ def is_vector_atomic(instruction: Instruction) -> bool:
 def _target(call: Instruction) -> Operand:
     """The function that a call names, behind its results."""
     return call.operands[1] if isinstance(call.operands[0], Vector) and len(call.operands) > 1 else call.operands[0]
+
+
+def _values_of(call: Instruction) -> list[Operand]:
+    """The results of a call, and what it gives."""
+    vectors = [operand.elements for operand in call.operands if isinstance(operand, Vector)]
+    return [element for elements in vectors for element in elements]
 
 
 def _has_register_address(instruction: Instruction) -> bool:
@@ -58,10 +68,26 @@ def symbols_of(operand: Operand) -> Iterable[str]:
             yield from symbols_of(element)
 
 
+@dataclass
+class _Level:
+    """One copy of a function that calls itself in several places: all of these places call one further copy.
+
+    ``names``: that copy's parameters and results, which all places fill. ``number``: the register with the number of
+    the place that is called from. ``places``: the labels where a call goes on. ``call``: the first one.
+    """
+
+    names: dict[str, str]
+    number: Register
+    entry: str
+    places: list[str] = field(default_factory=list)
+    call: Instruction | None = None
+
+
 class Inliner:
     """Puts each called function's body at the call, with names of its own.
 
-    Parameters need no copy: the callee's ``.param`` variables become those that the caller filled.
+    Parameters need no copy: the callee's ``.param`` variables become those that the caller filled. A function that
+    calls itself in several places has one copy per level, which returns to the place that it was called from.
     """
 
     def __init__(self, module: Module) -> None:
@@ -75,6 +101,7 @@ class Inliner:
         self.calls: list[str] = []
         self._depths: dict[str, int] = {}
         self._shared: set[str] = set()
+        self._levels: list[_Level | None] = []
 
     def insert(
         self, function: Function, rename: dict[str, str], site: tuple[Frame, ...], end: str | None, depth: int
@@ -94,6 +121,8 @@ class Inliner:
         rename = {**rename, **{label: label + suffix for label in (*function.labels, *function.tables)}}
         for name, targets in function.tables.items():
             self.tables[name + suffix] = tuple(t + suffix for t in targets)
+        level = self._level(function, rename, suffix)
+        self._levels.append(level)
         at: dict[int, list[str]] = {}
         for label, index in function.labels.items():
             at.setdefault(index, []).append(label + suffix)
@@ -104,7 +133,75 @@ class Inliner:
             self._place(own_instruction, end, depth)
         for label in at.get(len(function.instructions or ()), ()):
             self.labels[label] = len(self.instructions)
+        if level is not None and level.call is not None:
+            self._insert_level(function, level, level.call, end, depth)
+        self._levels.pop()
         self.calls.pop()
+
+    def _level(self, function: Function, rename: dict[str, str], suffix: str) -> _Level | None:
+        """How a copy of a function calls itself; None where the copy at each of its calls is its own.
+
+        ``rename`` gets the names that all of its calls share: those of the first call.
+        """
+        calls = self._calls_of_itself(function) if function.name in self._sharing else []
+        if not calls:
+            return None
+        parameters = [variable.name for variable in (*function.results, *function.params)]
+        filled = [[operand.name for operand in _values_of(call) if isinstance(operand, Symbol)] for call in calls]
+        shared = [rename.get(name, name) for name in filled[0]]
+        for names in filled:
+            rename |= dict(zip(names, shared, strict=True))
+        number = Register(f"%place{suffix}", "u32")
+        self.registers[number.name] = number.type
+        return _Level(dict(zip(parameters, shared, strict=True)), number, f"$level{suffix}")
+
+    @cached_property
+    def _sharing(self) -> set[str]:
+        """The functions that call themselves in several places, and in no other way than by name."""
+        taken = {function.name for function in self._targets}
+        found = set()
+        for function in self.module.functions.values():
+            calls = self._calls_of_itself(function)
+            arity = len(function.results) + len(function.params)
+            plain = all(
+                len(values := _values_of(call)) == arity and all(isinstance(value, Symbol) for value in values)
+                for call in calls
+            )
+            ways = self._ways_back(function.name, function.name, frozenset()) if len(calls) > 1 else 0
+            if ways > 1 and ways == len(calls) and plain and function.name not in taken:
+                found.add(function.name)
+        return found
+
+    def _calls_of_itself(self, function: Function) -> list[Instruction]:
+        calls = (one for one in function.instructions or () if one.opcode == "call")
+        return [call for call in calls if _target(call) == Symbol(function.name)]
+
+    def _insert_level(self, function: Function, level: _Level, call: Instruction, end: str | None, depth: int) -> None:
+        """The copy that the calls of a level share, and the way back to each of them."""
+        plain, exit_ = replace(call, guard=None, negated=False), f"{level.entry}.exit"
+        if end is not None:
+            self._emit(plain, opcode="bra", modifiers=(), operands=(Symbol(end),))
+        self.labels[level.entry] = len(self.instructions)
+        if self._is_deep(function, depth):
+            self._emit(plain, opcode="call", modifiers=("recursion",), operands=())  # refused where a lane gets there
+        else:
+            self.insert(function, level.names, call.frames, exit_, depth + 1)
+        self.labels[exit_] = len(self.instructions)
+        self.tables[f"{level.entry}.places"] = tuple(level.places)
+        places = Symbol(f"{level.entry}.places")
+        self._emit(plain, opcode="brx", modifiers=("idx",), operands=(level.number, places))
+
+    def _call_level(self, call: Instruction, level: _Level) -> None:
+        """A call of the copy that all calls of a level share."""
+        back = f"{level.entry}.{len(level.places)}"
+        if call.guard is not None:
+            self._emit(call, opcode="bra", modifiers=(), operands=(Symbol(back),), negated=not call.negated)
+        plain = replace(call, guard=None, negated=False)
+        self._emit(plain, opcode="mov", modifiers=("u32",), operands=(level.number, Immediate(len(level.places))))
+        self._emit(plain, opcode="bra", modifiers=(), operands=(Symbol(level.entry),))
+        self.labels[back] = len(self.instructions)
+        level.places.append(back)
+        level.call = level.call or call
 
     def _place(self, instruction: Instruction, end: str | None, depth: int) -> None:
         """Put one instruction at the end, in the form that the emulator has."""
@@ -173,6 +270,9 @@ class Inliner:
             if callee.name not in BUILTINS:
                 raise self._unsupported(call, f"the device function {callee.name} has no body in the PTX")
             self._emit(call, opcode=callee.name, modifiers=(), operands=(*results, *arguments))
+            return
+        if self.calls[-1] == callee.name and (level := self._levels[-1]) is not None:
+            self._call_level(call, level)
             return
         if callee.name in self.calls and self._is_deep(callee, depth):
             self._emit(call, opcode="call", modifiers=("recursion",), operands=())  # refused where a lane gets there
@@ -252,9 +352,12 @@ class Inliner:
         return depth >= _DEEPEST_RECURSION or self.calls.count(callee.name) >= self._deepest(callee)
 
     def _deepest(self, callee: Function) -> int:
-        """How often a function may stand in itself: its calls of itself multiply at each level."""
+        """How often a function may stand in itself: its calls of itself multiply at each level, if none is shared."""
         if callee.name not in self._depths:
             through = sum(i.opcode == "call" and isinstance(_target(i), Register) for i in callee.instructions or ())
+            if callee.name in self._sharing:
+                levels = _INSTRUCTIONS_OF_LEVELS // len(callee.instructions or (1,))
+                return min(max(levels, _LEAST_LEVELS), _DEEPEST_RECURSION)
             again = through * len(self._targets) + self._ways_back(callee.name, callee.name, frozenset())
             depth, copies = 1, again
             while copies <= _RECURSIVE_COPIES and depth < _DEEPEST_RECURSION:
