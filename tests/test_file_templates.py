@@ -231,6 +231,17 @@ def test_made_up_numbers_keep_what_a_kernel_asserts(tmp_path: Path) -> None:
     assert x[0] == 0
 
 
+def test_made_up_types_of_generators_and_sizes_of_clusters(tmp_path: Path) -> None:
+    path = tmp_path / "states.cu"
+    path.write_text(
+        "struct curandState { int seed; };\n__device__ int curand(curandState* state) { return state->seed += 1; }\n"
+        "template <class Generator, int CLUSTER_M, int BM> __global__ __cluster_dims__(CLUSTER_M, 1, 1)\n"
+        "void k(Generator* states, int* y) { *y = curand(states) + CLUSTER_M; }\n"
+    )
+    with pytest.raises(ValueError, match=r"as in 'k<curandState, 2, 64>'\.\n"):
+        softlab.Kernel.from_file(path, "k")
+
+
 def test_an_example_that_the_including_file_has(tmp_path: Path) -> None:
     (tmp_path / "part.cuh").write_text(
         "template <typename Shape> __global__ void k(float* x) { *x = Shape::rows * scale; }\n"

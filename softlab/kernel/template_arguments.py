@@ -16,6 +16,9 @@ _NUMBERS = ("int", "unsigned", "long", "short", "char", "size_t", "std::size_t",
             "int64_t", "uint64_t", "uint8_t", "uint16_t")  # fmt: skip
 #: What a number may be: threads of a warp first, then the smallest, then other sizes that kernels have.
 _SIZES = (32, 1, 2, 4, 8, 16, 64, 128, 256)
+#: A type by its name that holds the state of a generator of cuRAND, and such types.
+_STATE = re.compile(r"rand|rng|generator|state", re.IGNORECASE)
+_STATES = ("curandState", "curandStatePhilox4_32_10_t", "curandStateMRG32k3a", "curandStateSobol32")
 #: Names of parameters that a function object fits.
 _FUNCTION = re.compile(
     r"^(?:op|fn|f$|pred|reduc|comp|visit|lambda|kernel|body|transform|loader|store|agg)|op$|fun", re.IGNORECASE
@@ -23,6 +26,7 @@ _FUNCTION = re.compile(
 #: What the sizes of tiles are called, and what they may be, the likely ones first: tiles of a thread, the depth of a
 #: block's tile, tiles of a warp, tiles of a block, and threads.
 _TILES = (
+    (re.compile(r"\w*CLUSTER\w*", re.IGNORECASE), (2, 1, 4)),
     (re.compile(r"T[MNK]|TILE_?[MN]_?THREAD|THREAD_?(?:TILE|SIZE|WORK)\w*|\w*(?:PER_?THREAD|ITERS?|UNROLL|VEC\w*)",
                 re.IGNORECASE), (4, 8, 2, 1)),
     (re.compile(r"B_?K|(?:BLOCK|TILE)(?:_?SIZE)?_?K|\w*CHUNK\w*", re.IGNORECASE), (8, 16, 32)),
@@ -153,6 +157,8 @@ def _values(parameter: str, texts: Sequence[str], function_objects: Sequence[str
     if parameter.startswith("template"):
         return [one.partition("<")[0] for one in function_objects if "<" in one] or ["..."]
     if not kind or kind[0] in ("typename", "class"):
+        if name and _STATE.search(name[0]) and any("curand" in text for text in texts):
+            return [*_STATES, "float"]
         objects = list(function_objects)
         return (
             [*objects, "float"]
