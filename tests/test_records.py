@@ -26,6 +26,7 @@ STATES = {
     "softlab.emulator.machine.schedule._Arrival",
     "softlab.emulator.memory.bulk_copies._ToGlobal",
     "softlab.emulator.memory.copies.Fetch",
+    "softlab.emulator.ptx.calls._SharedCopy",
     "softlab.emulator.ptx.tokens.Token",
     "softlab.findings.FaultSink",
     "softlab.instruments.barrier_bypass._Waiting",

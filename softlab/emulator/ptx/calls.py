@@ -69,7 +69,7 @@ def symbols_of(operand: Operand) -> Iterable[str]:
 
 
 @dataclass
-class _Level:
+class _SharedCopy:
     """One copy of a function that calls itself in several places: all of these places call one further copy.
 
     ``names``: that copy's parameters and results, which all places fill. ``number``: the register with the number of
@@ -101,7 +101,7 @@ class Inliner:
         self.calls: list[str] = []
         self._depths: dict[str, int] = {}
         self._shared: set[str] = set()
-        self._levels: list[_Level | None] = []
+        self._levels: list[_SharedCopy | None] = []
 
     def insert(
         self, function: Function, rename: dict[str, str], site: tuple[Frame, ...], end: str | None, depth: int
@@ -138,7 +138,7 @@ class Inliner:
         self._levels.pop()
         self.calls.pop()
 
-    def _level(self, function: Function, rename: dict[str, str], suffix: str) -> _Level | None:
+    def _level(self, function: Function, rename: dict[str, str], suffix: str) -> _SharedCopy | None:
         """How a copy of a function calls itself; None where the copy at each of its calls is its own.
 
         ``rename`` gets the names that all of its calls share: those of the first call.
@@ -153,7 +153,7 @@ class Inliner:
             rename |= dict(zip(names, shared, strict=True))
         number = Register(f"%place{suffix}", "u32")
         self.registers[number.name] = number.type
-        return _Level(dict(zip(parameters, shared, strict=True)), number, f"$level{suffix}")
+        return _SharedCopy(dict(zip(parameters, shared, strict=True)), number, f"$level{suffix}")
 
     @cached_property
     def _sharing(self) -> set[str]:
@@ -176,7 +176,9 @@ class Inliner:
         calls = (one for one in function.instructions or () if one.opcode == "call")
         return [call for call in calls if _target(call) == Symbol(function.name)]
 
-    def _insert_level(self, function: Function, level: _Level, call: Instruction, end: str | None, depth: int) -> None:
+    def _insert_level(
+        self, function: Function, level: _SharedCopy, call: Instruction, end: str | None, depth: int
+    ) -> None:
         """The copy that the calls of a level share, and the way back to each of them."""
         plain, exit_ = replace(call, guard=None, negated=False), f"{level.entry}.exit"
         if end is not None:
@@ -191,7 +193,7 @@ class Inliner:
         places = Symbol(f"{level.entry}.places")
         self._emit(plain, opcode="brx", modifiers=("idx",), operands=(level.number, places))
 
-    def _call_level(self, call: Instruction, level: _Level) -> None:
+    def _call_level(self, call: Instruction, level: _SharedCopy) -> None:
         """A call of the copy that all calls of a level share."""
         back = f"{level.entry}.{len(level.places)}"
         if call.guard is not None:
