@@ -326,6 +326,24 @@ int main() { image.normalized = true; cudaBindTexture(0, table, 0, 128); k<<<1, 
 """
 
 
+def test_a_texture_reference_that_a_header_has_too(tmp_path: Path) -> None:
+    reference = "texture<float, 1, cudaReadModeElementType> table;\n"
+    (tmp_path / "table.h").write_text(f"#pragma once\n{reference}")
+    path = tmp_path / "k.cu"
+    path.write_text(
+        f'#include "table.h"\n{reference}__global__ void k(float* out) {{ *out = tex1Dfetch(table, 2); }}\n'
+    )
+    kernel, out = softlab.Kernel.from_file(path), np.zeros(1, np.float32)
+    kernel.constants["table"] = softlab.Texture(np.arange(4, dtype=np.float32), filter="point")
+    kernel.run(1, 1, (out,), record=False)
+    assert out[0] == 2
+    path.write_text(
+        '#include "table.h"\nint n;\nint n;\n__device__ int m; __device__ int m;\n__global__ void k() { m = 1; }\n'
+    )
+    with pytest.raises(softlab.CompileError, match='"m" has already been defined'):
+        softlab.Kernel.from_file(path)
+
+
 def test_texture_references_are_constant_variables(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(REFERENCES)

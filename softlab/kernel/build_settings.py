@@ -28,7 +28,16 @@ from softlab.cuda.shims import (
     shim_headers,
 )
 from softlab.cuda.shims.host_types import HOST_TYPES
-from softlab.kernel.gnu_forms import ASKED, MACROS, NO_LENGTH, SPECIFIERS, conditionals, names_macros, names_nvrtc
+from softlab.kernel.gnu_forms import (
+    ASKED,
+    MACROS,
+    NO_LENGTH,
+    REDEFINED,
+    SPECIFIERS,
+    conditionals,
+    names_macros,
+    names_nvrtc,
+)
 
 _HALF = re.compile(r"\b(?:__)?half2?\b|\b__nv_bfloat16|\b__half2float\b")
 #: What NVRTC has otherwise than nvcc.
@@ -158,6 +167,7 @@ class Settings:
     ``hidden``: conditionals see no macro of NVRTC, as with nvcc. ``shown``: they do, as a compilation failed.
     ``gnu``: with forms of GNU C++ and of nvcc's lambdas.
     ``lengths``: without arrays of no length at the end of a struct.
+    ``redefined``: texture references that headers only declare, as the file has them, too.
     ``specifiers``: with one ``inline`` per declaration, and ``__restrict__`` behind a ``*``.
     ``narrowing``: lists in braces may make numbers narrower.
     ``launches``: with what device code calls to launch kernels. ``torch``, ``opencv``, ``glm``, ``directx``: with types
@@ -190,6 +200,7 @@ class Settings:
     shown: bool = False
     gnu: bool = False
     lengths: bool = False
+    redefined: tuple[str, ...] = ()
     specifiers: bool = False
     narrowing: bool = False
     launches: bool = False
@@ -264,6 +275,7 @@ class Settings:
             int128=self.int128 or "--device-int128" in log,
             cpp20=self.cpp20 or bool(_NEWER.search(log)) or bool(_ORDERINGS.search(log)),
             gnu=self.gnu or bool(ASKED.search(log)),
+            redefined=tuple(dict.fromkeys([*self.redefined, *REDEFINED.findall(log)])),
             specifiers=self.specifiers or bool(SPECIFIERS.search(log)),
             lengths=self.lengths or bool(NO_LENGTH.search(log)),
             narrowing=self.narrowing or bool(_NARROWING.search(log)),

@@ -22,7 +22,14 @@ from softlab.cuda.program_parts import BEFORE
 from softlab.cuda.shims import NVCC, STANDARD
 from softlab.errors import CompileError
 from softlab.kernel.build_settings import Settings, asks_for_unannotated
-from softlab.kernel.gnu_forms import in_standard_forms, with_lengths, with_macros, with_specifiers, without_nvrtc
+from softlab.kernel.gnu_forms import (
+    in_standard_forms,
+    with_lengths,
+    with_macros,
+    with_references_once,
+    with_specifiers,
+    without_nvrtc,
+)
 from softlab.kernel.kernel_names import kernel_name, overloads
 from softlab.kernel.switches import said_of, switches
 
@@ -230,6 +237,7 @@ class FileBuild:
         code = in_standard_forms(code) if settings.gnu else code
         code = with_lengths(code) if settings.lengths else code
         code = with_specifiers(code) if settings.specifiers else code
+        code = with_references_once(code, settings.redefined) if settings.redefined else code
         first = settings.first()
         first += f'#include "{BEFORE}"\n' if BEFORE in code.headers else ""
         plain = first == f"#include <{STANDARD}>\n"

@@ -37,6 +37,9 @@ _OF_WINDOWS = (
     "a second inline of a declaration is left out, and __restrict__ before the * of a pointer stands behind it: nvcc "
     "takes neither form on Linux"
 )
+#: What the compiler says of a variable that two files define, and where a header has a texture reference.
+REDEFINED = re.compile(r'error: variable "(\w+)" has already been defined')
+_REFERENCE = re.compile(r"\b__constant__ (?=(?:texture|surface)\s*<[^;]*>\s*(\w+)\s*;)")
 _HEAD = re.compile(r"\b(?:struct|class|union)\b")
 #: Macros of g++ on Linux, for conditionals of a program alone: the headers of CUDA would take NVRTC for g++.
 _MACROS = {
@@ -155,6 +158,16 @@ def _once_inline(text: str) -> str:
             lambda found: (_FORCED if _FORCED in found.group(1, 3) else found[1]) + found[2], text
         )
     return text
+
+
+def with_references_once(code: DeviceCode, names: Collection[str]) -> DeviceCode:
+    """The same code, where headers only declare the texture references of these names: the file itself has them, too.
+    Compilers that had references took both for one."""
+    headers = {
+        name: _REFERENCE.sub(lambda found: ("extern " if found[1] in names else "") + found[0], text)
+        for name, text in code.headers.items()
+    }
+    return replace(code, headers=headers)
 
 
 def with_lengths(code: DeviceCode) -> DeviceCode:
