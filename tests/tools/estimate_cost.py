@@ -3,8 +3,9 @@
     python -m tests.tools.estimate_cost [SET] [--every 4]
 
 For each launch of a set of ``tests.hardware.record_timing``: seconds of the processor for interpreting the machine code
-of the sampled blocks, for simulating them, and for the emulator with counters on a grid of as many blocks. Everything
-runs twice before, so that compiling does not count. It ends with 1 if an estimate takes more than ``MOST`` seconds.
+of the sampled blocks, for simulating them, and for the emulator with counters on a grid of as many blocks. Each is the
+least of three times after a first one: what LLVM compiles once per process does not count, nor does a collection of
+Python's garbage. It ends with 1 if an estimate takes more than ``MOST`` seconds.
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ MOST = 2.0
 
 
 def _seconds(action: Callable[[], Any]) -> tuple[float, Any]:
-    """(processor time of the third call, what it gave)."""
-    action()
-    action()
-    start = time.process_time()
-    result = action()
-    return time.process_time() - start, result
+    """(least processor time of three calls after a first one, what it gave)."""
+    result, taken = action(), []
+    for _ in range(3):
+        start = time.process_time()
+        result = action()
+        taken.append(time.process_time() - start)
+    return min(taken), result
 
 
 def cost(chosen: Any, case: TimingCase) -> tuple[float, float, float]:
