@@ -265,6 +265,8 @@ def test_a_quotient_by_a_number(form: str, compiled: str) -> None:
         Kernel.from_ptx(FUSED_PTX.format(text=text), "k").run(1, 1, (y,), compiled=compiled)  # type: ignore[arg-type]
         assert y[0] == scale * (np.float32(1) / number)
         assert scale != 1 or (y[1] == y[0]) == (number == 2.0**126)
+        held = f"mov.f32 %f8, 0f{number.view(np.uint32):08X}; {form} %f6, %f1, %f8;"
+        assert result_of(held, scale, LESS, LESS) == y[0]
     sums = f"div.full.f32 %f4, %f1, 0f{numbers[0].view(np.uint32):08X}; sub.f32 %f6, %f4, %f3;"
     third = np.float32(1.25) / numbers[0]
     exact = Fraction(1.25) * Fraction(float(np.float32(1) / numbers[0])) - Fraction(float(third))

@@ -9,6 +9,7 @@ its machine code for sm_90 (12.9 and 13.0, some 90 short programs):
 - Product and uses stand in one basic block, or a factor is a constant or a parameter. What the assembler expands to
   code with branches ends a block, too: most divisions, roots and fences, and accesses to memory under a guard.
 - A quotient by ``div.approx`` or ``div.full`` is such a product, too: of the dividend and the divisor's reciprocal.
+- It computes the reciprocal of a divisor that ``mov`` makes a number.
 - A product whose one use is a multiplication by a power of two from 1/8 to 8 is scaled before it is rounded
   (``FMUL.D2``).
 """
@@ -33,12 +34,41 @@ _LEAVES, _LEAVES_UNDER_GUARD = ("bra", "brx", "call", "ret", "exit", "trap"), ("
 
 def contracted(image: Image) -> Image:
     """The image with the additions and subtractions of products as ``contracted``, and with ``scaled`` products."""
+    image = _with_known_divisors(image)
     flow = _Flow(image)
     products = flow.products()
     scaled = flow.scaled(products)
     if not products and not scaled:
         return image
     return replace(image, instructions=tuple(_fused(i, products, scaled) for i in image.instructions))
+
+
+def _with_known_divisors(image: Image) -> Image:
+    """The image in which the divisor of an approximate division is a number, where its register holds always one."""
+    divisors = {i.operands[2].name for i in image.instructions if _divides_by_register(i)}  # type: ignore[union-attr]
+    writes: dict[str, list[Instruction]] = {name: [] for name in divisors}
+    for instruction in image.instructions if divisors else ():
+        for name in divisors.intersection(uses_and_definitions(instruction)[1]):
+            writes[name].append(instruction)
+    numbers = {
+        name: found[0].operands[1]
+        for name, found in writes.items()
+        if len(found) == 1 and found[0].opcode == "mov" and _is_constant(found[0])
+    }
+    if not numbers:
+        return image
+
+    def changed(instruction: Instruction) -> Instruction:
+        if not _divides_by_register(instruction) or instruction.operands[2].name not in numbers:  # type: ignore[union-attr]
+            return instruction
+        *operands, divisor = instruction.operands
+        return replace(instruction, operands=(*operands, numbers[divisor.name]))  # type: ignore[union-attr]
+
+    return replace(image, instructions=tuple(map(changed, image.instructions)))
+
+
+def _divides_by_register(instruction: Instruction) -> bool:
+    return instruction.opcode == "div" and instruction.has(*QUOTIENTS) and isinstance(instruction.operands[2], Register)
 
 
 @dataclass(frozen=True)
