@@ -70,8 +70,9 @@ def test_a_sweep_has_every_expression() -> None:
 
 
 def test_what_the_assembler_gets_wrong_is_left_out() -> None:
-    """Negatives of a short that may be -32768, 64 bits copied from an odd multiple of 2, ``neg.s16`` in PTX."""
+    """Negatives of a short that may be -32768 or go into a minimum of three; 64 bits from an odd multiple of 2."""
     assert not {"-$s", "abs($s)"} & set(EXPRESSIONS["s"])
+    assert not any("3_s32" in text and "$i,$i,$i" in text for text in EXPRESSIONS["i"])
     assert statements.copied_from("w") == [0, 1, 3, 4, 5, 7, 8, 9, 11, 12, 13, 15, 16]
     assert statements.copied_from("i") == list(range(17))
     called = {int(number) for texts in inline.inline_expressions().values() for text in texts

@@ -27,6 +27,9 @@ _INTEGERS = {"int": "i", "uint": "u", "ll": "l", "ull": "w", "short": "s", "usho
 _WIDE_NAMES = {name: letter for name, letter in _INTEGERS.items() if letter in "iulw"}
 _COMPARISONS = ("eq", "ge", "gt", "le", "lt", "ne")
 
+#: The operands of ``__vimin3_s32`` and its kind are no negatives: ptxas 12.9 and 13.0 drop the sign of one where they
+#: make one instruction of two minima or maxima (``VIMNMX3``). A short is no -32768 where its sign changes: they keep
+#: 32768 then.
 _EXPRESSIONS = {
     "p": """$q<$q $Q>=$Q $q==$q (bool)$Q $i==@i $u<@u $l>@l $f<@f $d>=@d $i%@i==0 $i<$i $u<=$u $l>$l $w>=$w $c==$c
         $S!=$s $f<$f $d>=$d $f!=$f $h<$h __hge($g,$g) isnan($f) isinf($d) isfinite($f) signbit($i*1.0f) ($p&&$p)
@@ -41,17 +44,18 @@ _EXPRESSIONS = {
     "S": """$S+$S $S*$S ~$S (ushort)$u (ushort)$s $S>>($u&15) $S/($S|1) $S%($C|1) (ushort)$f max($S,$S) $S<<($u&31)""",
     "i": """$i/@i $i%@i $i*@i $i+@i ($i>>@s)&@i (int)$q (int)$d%@i $i*@i+$i max(-128,min($i,127)) max(min($i,@i),-@i)
         min(max($i,0),255) $i<<@s>>@s ($i/@i)*@i (short)max(-32768,min(32767,$i)) $s/@i $c%@i __popc($u&@u)
-        __clz($i^@i) (int)($q>>@s) ($i==@i?$i:$i/3) $i+$i $i-$i $i*$i $i&$i $i|$i $i^$i ~$i -$i $i<<($u&31) $i>>($u&31)
-        $i<<$u $i>>$u $i/($i|1) $i%($i|1) min($i,$i) max($i,$i) abs($i) __mulhi($i,$i) __mul24($i,$i) __clz($i)
-        __ffs($i) __popc($i) $s*$s $c-$s ($i<$i?$i:$i) ($u<$i) (int)$l (int)$w (int)$p (int)$f (int)$d (tiny)$i
-        (short)$i __dp4a($i,$i,$i) __dp2a_lo($i,$i,$i) __dp2a_hi($i,$i,$i) __dp4a($u,$u,$u) __funnelshift_r($i,$i,$u)
-        __funnelshift_lc($i,$i,$u) __sad($i,$i,$u) __hadd($i,$i) __rhadd($i,$i) $i*$i+$i ilogbf($f) ilogb($d)
-        lrintf($f) lroundf($f) (int)lrint($d) (int)lround($d) (int)bits($f) (int)(bits($d)>>32) $i==-2147483647-1
-        __fns($u,$u&31,($i&7)-3) ($i^$i>>31)-($i>>31) $i*7/3 $i/10 $i%1000 $i/-7 __vimax3_s32($i,$i,$i)
-        __vimin3_s32($i,$i,$i) __vimax3_s32_relu($i,$i,$i) __vimin3_s32_relu($i,$i,$i) __vimax_s32_relu($i,$i)
-        __vimin_s32_relu($i,$i) __viaddmax_s32($i,$i,$i) __viaddmin_s32($i,$i,$i) __viaddmax_s32_relu($i,$i,$i)
-        __viaddmin_s32_relu($i,$i,$i) fpclass($f) fpclass($d) $f>$f $d<$f ($i&0xff00)>>8 ($i<<13)>>19
-        (int)(bits($f)>>31) __half2int_rn($h)+$c $C<<($u&7) (int)($l>>($u&63)) -($p) $p+$p*3 __nv_bfloat162i($g)""",
+        __clz($i^@i) (int)($q>>@s) ($i==@i?$i:$i/3) $i+$i $i-$i $i*$i $i&$i $i|$i $i^$i ~$i -$i $i<<($u&31)
+        $i>>($u&31) $i<<$u $i>>$u $i/($i|1) $i%($i|1) min($i,$i) max($i,$i) abs($i) __mulhi($i,$i) __mul24($i,$i)
+        __clz($i) __ffs($i) __popc($i) $s*$s $c-$s ($i<$i?$i:$i) ($u<$i) (int)$l (int)$w (int)$p (int)$f (int)$d
+        (tiny)$i (short)$i __dp4a($i,$i,$i) __dp2a_lo($i,$i,$i) __dp2a_hi($i,$i,$i) __dp4a($u,$u,$u)
+        __funnelshift_r($i,$i,$u) __funnelshift_lc($i,$i,$u) __sad($i,$i,$u) __hadd($i,$i) __rhadd($i,$i) $i*$i+$i
+        ilogbf($f) ilogb($d) lrintf($f) lroundf($f) (int)lrint($d) (int)lround($d) (int)bits($f) (int)(bits($d)>>32)
+        $i==-2147483647-1 __fns($u,$u&31,($i&7)-3) ($i^$i>>31)-($i>>31) $i*7/3 $i/10 $i%1000 $i/-7
+        __vimax3_s32($i^@i,$i^@i,$i^@i) __vimin3_s32($i^@i,$i^@i,$i^@i) __vimax3_s32_relu($i^@i,$i^@i,$i^@i)
+        __vimin3_s32_relu($i^@i,$i^@i,$i^@i) __vimax_s32_relu($i,$i) __vimin_s32_relu($i,$i) __viaddmax_s32($i,$i,$i)
+        __viaddmin_s32($i,$i,$i) __viaddmax_s32_relu($i,$i,$i) __viaddmin_s32_relu($i,$i,$i) fpclass($f) fpclass($d)
+        $f>$f $d<$f ($i&0xff00)>>8 ($i<<13)>>19 (int)(bits($f)>>31) __half2int_rn($h)+$c $C<<($u&7)
+        (int)($l>>($u&63)) -($p) $p+$p*3 __nv_bfloat162i($g)""",
     "u": """$u/@u $u%@u $u*@u $u&@u $u^@u ($u>>@s)|($u<<@s) __byte_perm($u,$u,@u) __funnelshift_l($u,$u,@s) $S/@u $C%@u
         (unsigned)$Q ($u/@u)*@u+$u (unsigned)min(max($i,0),65535) min($u,255u) $u-$u%@u ($u&@u)==@u ($u+@u)/@u
         __umulhi($u,@u) $p?$u/@u:$u $u+$u $u-$u $u*$u $u&$u $u|$u $u^$u ~$u -$u $u<<($u&31) $u>>($u&31) $u<<$u $u>>$u
