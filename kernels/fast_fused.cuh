@@ -54,19 +54,43 @@ __device__ void fetch_if(bool wanted, Pack<T, pack_size>& pack, const T* address
   last.mixed |= first_word(pack.word);
 }
 
+template<typename T>
+constexpr bool is_bfloat16 = false;
+template<>
+constexpr bool is_bfloat16<__nv_bfloat16> = true;
+
 // The elements of a pack as numbers. The upper half of a word is a bfloat16's number already, but for the lower half.
 template<typename Compute, typename T, int pack_size>
 __device__ void convert(const Pack<T, pack_size>& pack, Compute* values) {
+  if constexpr (is_bfloat16<T> && pack_size % 2 == 0) {
+    const auto* const words = reinterpret_cast<const unsigned int*>(&pack);
 #pragma unroll
-  for (int i = 0; i < pack_size; ++i) { values[i] = static_cast<Compute>(pack.elem[i]); }
+    for (int i = 0; i < pack_size / 2; ++i) {
+      values[2 * i] = __uint_as_float(words[i] << 16);
+      values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { values[i] = static_cast<Compute>(pack.elem[i]); }
+  }
 }
-template<typename Compute>
-__device__ void convert(const Pack<__nv_bfloat16, 8>& pack, Compute* values) {
-  const unsigned int words[] = {pack.word.x, pack.word.y, pack.word.z, pack.word.w};
+
+// Numbers as the elements of a pack. One instruction rounds two numbers to 16 bits and packs them; the compiler does
+// not find it where a pack has more than two.
+__device__ inline __half2 rounded_pair(float low, float high, __half) { return __floats2half2_rn(low, high); }
+__device__ inline __nv_bfloat162 rounded_pair(float low, float high, __nv_bfloat16) {
+  return __floats2bfloat162_rn(low, high);
+}
+template<typename Compute, typename T, int pack_size>
+__device__ void round_to(Pack<T, pack_size>& pack, const Compute* values) {
+  if constexpr (sizeof(T) == 2 && pack_size % 2 == 0) {
+    using Pair = decltype(rounded_pair(0.0f, 0.0f, T()));
+    auto* const pairs = reinterpret_cast<Pair*>(&pack);
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    values[2 * i] = __uint_as_float(words[i] << 16);
-    values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+    for (int i = 0; i < pack_size / 2; ++i) { pairs[i] = rounded_pair(values[2 * i], values[2 * i + 1], T()); }
+  } else {
+#pragma unroll
+    for (int i = 0; i < pack_size; ++i) { pack.elem[i] = static_cast<T>(values[i]); }
   }
 }
 
@@ -148,8 +172,9 @@ struct RowOperand<Broadcast<Element, dimensions, true>, pack_size, apart> {
   static constexpr int words = Flight::words;
   const Element* start;
 
+  __device__ explicit RowOperand(const Element* start) : start(start) {}
   __device__ RowOperand(const Broadcast<Element, dimensions, true>& operand, long long row)
-      : start(row_start(operand, row)) {}
+      : RowOperand(row_start(operand, row)) {}
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     flight.fetch(start + col, wanted, last);
   }
@@ -163,8 +188,9 @@ struct RowOperand<Broadcast<Element, dimensions, false>, pack_size, apart> {
   static constexpr int words = 1;
   Element only;
 
+  __device__ explicit RowOperand(const Element* start) : only(*start) {}
   __device__ RowOperand(const Broadcast<Element, dimensions, false>& operand, long long row)
-      : only(*row_start(operand, row)) {}
+      : RowOperand(row_start(operand, row)) {}
   __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
   __device__ void launder(Flight&, unsigned int) const {}
   __device__ Element element(const Flight&, int, int) const { return only; }
@@ -295,7 +321,10 @@ struct RowLoad<CausalLoad<Compute, Inner>, pack_size, apart> {
   Compute fill;
 
   __device__ RowLoad(const CausalLoad<Compute, Inner>& load, long long row)
-      : inner(load.inner, row), last_col(last_column(load, row)), fill(load.fill) {}
+      : RowLoad(load, row, last_column(load, row)) {}
+  template<class Load>
+  __device__ RowLoad(const Load& load, long long row, int last_col)
+      : inner(load.inner, row), last_col(last_col), fill(load.fill) {}
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     inner.fetch(flight, col, wanted && col <= last_col, last);
   }
@@ -381,8 +410,7 @@ struct RowStore<DirectStore<T, Compute>, pack_size, apart> {
   __device__ void fetch(Flight&, int, bool, LastFetch&) const {}
   __device__ void store(const Compute* values, const Flight&, int col, bool wanted) const {
     Pack<T, pack_size> pack;
-#pragma unroll
-    for (int i = 0; i < pack_size; ++i) { pack.elem[i] = static_cast<T>(values[i]); }
+    round_to(pack, values);
     store_if(wanted, start + col, pack.word);
   }
 };
@@ -439,7 +467,10 @@ struct RowStore<CausalStore<Compute, Inner>, pack_size, apart> {
   int last_col;
 
   __device__ RowStore(const CausalStore<Compute, Inner>& store, long long row)
-      : inner(store.inner, row), last_col(last_column(store, row)) {}
+      : RowStore(store, row, last_column(store, row)) {}
+  template<class Store>
+  __device__ RowStore(const Store& store, long long row, int last_col)
+      : inner(store.inner, row), last_col(last_col) {}
   __device__ void fetch(Flight& flight, int col, bool wanted, LastFetch& last) const {
     inner.fetch(flight, col, wanted, last);
   }

@@ -27,7 +27,7 @@ from softlab.operators.fused_arguments import FusedArguments, as_array, checked_
 from softlab.operators.row_view import RowView
 from softlab.operators.rows import Launcher, OperatorCall, PlanKey, Result, apply, planned
 from softlab.plans import Plan, instantiations, resources
-from softlab.plans.instantiations import Instantiation
+from softlab.plans.instantiations import WIDEST_PACK_BYTES, Instantiation
 from softlab.plans.planner import FusedSteps
 from softlab.plans.resources import Resources
 from softlab.traces import Trace
@@ -248,9 +248,12 @@ def _steps(fusion: Fusion, element: ElementType, cols: int) -> FusedSteps:
     operands = ((fusion.bias, element.itemsize), (fusion.mask, 1))
     along = [(layout, nbytes) for layout, nbytes in operands if layout and layout.along_row]
     shared = not all(layout.whole(cols) for layout, _ in along)
-    return FusedSteps(
-        tuple(nbytes for _, nbytes in along), shared, fusion.causal is not None, fusion.dropout is not None
-    )
+    alike = min((layout.alike(cols, WIDEST_PACK_BYTES) for layout, _ in along), default=WIDEST_PACK_BYTES)
+    # Operands of one dimension move with a tile of rows: then no row shares them.
+    flat = [(layout.whole(cols), nbytes) for layout, nbytes in along if len(layout.sizes) == 1]
+    own = sum(nbytes for _, nbytes in flat) if all(whole for whole, _ in flat) else 0
+    each, causal = tuple(nbytes for _, nbytes in along), fusion.causal is not None
+    return FusedSteps(each, shared, causal, fusion.dropout is not None, alike, own)
 
 
 @lru_cache(maxsize=1024)

@@ -291,12 +291,33 @@ def test_tiles_of_rows_with_operands_of_their_own(
 ) -> None:
     monkeypatch.setattr(fast_fused, "TILE_ROWS_PER_SM", 0)
     monkeypatch.setattr(fast_fused, "OWN_TILE_BYTES", {2: 256, 4: 256})
-    monkeypatch.setattr(fast_fused, "WORD_BYTES", 0)
     shape, dtype = TILED[where]
     dropping: Any = {"dropout": 0.25, "seed": 5} if drops else {}
     case = FusedCase(shape, dtype, scale=0.5, bias=shape, mask=shape, policy="fast", **dropping)
     check_forward(case)
     check_backward(FusedCase(shape, dtype, scale=0.5, mask=shape, policy="fast", **dropping))
+
+
+#: Rows of a tile belong to several matrices, or a tile begins in the middle of one; operands with three dimensions of
+#: rows; one element per row; rows whose pairs lie as those of x, and rows whose pairs do not.
+PLACED: tuple[dict[str, Any], ...] = (
+    {"shape": (3, 2, 7, 23), "dtype": "float16", "bias": (3, 1, 7, 23), "mask": (2, 1, 23), "fill": -3.0},
+    {"shape": (2, 3, 34, 9), "dtype": "bfloat16", "bias": (34, 9), "causal": True, "diagonal": -20},
+    {"shape": (2, 3, 5, 9), "dtype": "float32", "mask": (2, 1, 5, 1), "causal": True, "diagonal": 2},
+    {"shape": (1, 2, 71, 45), "dtype": "float16", "causal": True, "diagonal": -30, "dropout": 0.3, "seed": 8},
+    {"shape": (40, 1, 3, 1), "dtype": "float16", "bias": (3, 1), "mask": (40, 1, 1, 1), "fill": -2.0},
+    {"shape": (3, 1, 33, 1), "dtype": "float32", "causal": True, "scale": 2.0, "bias": (3, 1, 33, 1)},
+)
+
+
+@pytest.mark.parametrize("given", PLACED, ids=lambda given: f"{given['dtype']} x {given['shape'][-1]}")
+def test_rows_of_tiles_lie_anywhere_in_their_matrices(
+    given: dict[str, Any], monkeypatch: pytest.MonkeyPatch, checked: None
+) -> None:
+    monkeypatch.setattr(fast_fused, "TILE_ROWS_PER_SM", 0)
+    check_forward(FusedCase(policy="fast", special=((3, np.nan), (-1, np.inf), (20, -np.inf)), **given))
+    check_forward(FusedCase(policy="fast", **{**given, "dropout": 0.0}), "log_softmax")
+    check_backward(FusedCase(policy="fast", **{**given, "bias": None}))
 
 
 @pytest.mark.parametrize(("cols", "dtype"), [(77, "float16"), (293, "bfloat16"), (45, "float32"), (19, "float64")])
@@ -557,6 +578,17 @@ def test_offsets_are_where_numpy_broadcasts(data: st.DataObject) -> None:
         assert left == 0
         cols = np.arange(shape[-1]) if layout.along_row else np.zeros(shape[-1], int)
         assert np.array_equal(flat[offset + cols], expected[row])
+
+
+@given(st.data())
+def test_rows_that_begin_at_the_same_place_of_a_pack(data: st.DataObject) -> None:
+    shape = (*data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)), data.draw(st.integers(1, 20)))
+    own = tuple(size if data.draw(st.booleans()) else 1 for size in shape[data.draw(st.integers(0, len(shape))) :])
+    cols, layout = shape[-1], BroadcastLayout.of(own, shape)
+    flat = np.arange(int(np.prod(own))).reshape(own)
+    if layout.along_row:
+        begins = np.broadcast_to(flat, shape).reshape(-1, cols)[:, 0] - np.arange(int(np.prod(shape[:-1]))) * cols
+        assert layout.alike(cols, 16) == next(k for k in (16, 8, 4, 2, 1) if not (begins % k).any())
 
 
 # Arrays

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,20 @@ class BroadcastLayout:
     def whole(self, cols: int) -> bool:
         """Whether each row has elements of its own, so that the operand lies as the rows of ``cols`` columns do."""
         return self.along_row and (self.strides == (cols,) or self.sizes == (1,))
+
+    def alike(self, cols: int, most: int) -> int:
+        """The largest power of two up to ``most`` such that each row begins at the same place, modulo so many elements,
+        as the row of x does, which has ``cols`` columns.
+
+        >>> BroadcastLayout.of((64, 7), (4, 64, 7)).alike(7, 8), BroadcastLayout.of((4, 1, 7), (4, 64, 7)).alike(7, 8)
+        (8, 1)
+        """
+        step, together = cols, most
+        for size, stride in zip(reversed(self.sizes), reversed(self.strides), strict=True):
+            if size > 1:
+                together = gcd(together, stride - step)
+            step *= size
+        return together
 
     def functor(self, cuda: str, array: Any) -> Functor:
         """The operand with elements of a C++ type."""

@@ -33,17 +33,24 @@ FILE, TILE_FILE = "fast_fused.cuh", "fast_fused_tile.cuh"
 KERNELS = (TILE, WARP, BLOCK, CLUSTER)
 #: The longest row that moves in tiles, and how many rows there are per SM before tiles take them.
 MOST_TILE_ROW_BYTES, TILE_ROWS_PER_SM = 256, 256
-#: A tile holds x alone: what else a lane needs of each element it loads or computes by itself. So where that is much,
-#: longer rows are faster in a warp, although they have a head and a tail there. Tiles then take rows of less than
-#: TILE_EDGES times the elements of head and tail. If all operands are the row's own, and nothing is dropped, they take
-#: rows up to these bytes, by the bytes of an element. (NVIDIA H100, 2026-11-27, 400 pairs: kernels/FAST.md, "Fused
-#: steps".)
+#: What rows share is not in the tile: a lane loads it by itself. So where that is much, longer rows are faster in a
+#: warp, although they have a head and a tail there. Tiles then take rows of less than TILE_EDGES times the elements of
+#: head and tail. If all operands are the row's own, and nothing is dropped, they take rows up to these bytes, by the
+#: bytes of an element, and all causal rows. Where elements are dropped, each element of head and tail draws four random
+#: numbers, and tiles take all rows. (NVIDIA H100, 2026-11-27 and 28: kernels/FAST.md, "Fused steps".)
 TILE_EDGES, OWN_TILE_BYTES = 4.8, {2: 127, 4: 100}
+#: Warps on an SM, or ``tiles.LONG_WARPS``. The compiler then gives a lane 80 registers, or 96. Its part of a row may
+#: take so many of them, with what its operands have in flight; fewer where results are dropped: the keys of random
+#: numbers take registers, too.
+TILE_WARPS, TILE_REGISTERS, TILE_DROPOUT_REGISTERS = 24, (36, 52), 12
 #: With operands of their own, rows of whole packs of these bytes need no tile, but for IDLE_PACKS.
 OWN_PACK_BYTES = 8
-#: A row of one word with operands of its own, or a causal one, is faster in the reference's kernels. So are one or two
-#: elements with a bias and a mask.
+#: Of few rows those of one word with operands of their own, or causal ones, are faster in the reference's kernels. So
+#: are one or two elements with a bias and a mask.
 WORD_BYTES = 4
+#: Dropped rows of 16 bits in whole packs move as tiles if they fill less of the next power of two of packs, forward and
+#: in gradients (H100, 2026-11-28, 42 pairs; with causal mask 9 packs 0.54 -> 0.81, 8 packs 0.89 -> 0.86).
+FULL_OF_DROPPED = {1: 0.85, 2: 0.7}
 #: Numbers of packs that leave a quarter or more of a row's lanes without one.
 IDLE_PACKS = (3, 5, 6)
 #: How many registers the compiler gives a thread, about: a base; one for each 4 bytes of its elements in the compute
@@ -94,10 +101,10 @@ class _FusedRow:
     """A row of ``packs`` packs of ``pack_size`` elements. If ``unaligned``, it has a head and a tail besides.
 
     ``words`` of 4 bytes hold an element of all inputs in the compute type; ``in_flight`` of them are loaded for one
-    pack, with the operands. ``apart``: rows share an operand. ``edges``: the most elements of head and tail. ``keeps``:
-    registers hold elements as they came. ``halves``: packs have eight elements of 16 bits. ``values``: registers that
-    their values take per row and per pack. ``moved``: bytes that memory moves for the row; ``found``, ``element``:
-    instructions of a lane to find its operand's row, and for each element.
+    pack, with the operands. ``apart``: rows of an operand begin at other places of a pack. ``edges``: the most elements
+    of head and tail. ``keeps``: registers hold elements as they came. ``halves``: packs have eight elements of 16 bits.
+    ``values``: registers that their values take per row and per pack. ``moved``: bytes that memory moves for the row;
+    ``found``, ``element``: instructions of a lane to find its operand's row, and for each element.
     """
 
     pack_size: int
@@ -148,12 +155,12 @@ class _FusedRow:
 
 def choose(request: PlanRequest, log: StepLog) -> Choice:
     """Decide; ``log`` records how. The reference's kernels take what the registers of a cluster do not hold."""
+    if shape := _tile_shape(request):
+        return _tile(request, log, shape)
     if _belongs_to_reference(request):
         rule = "a word, or two elements with bias and mask, cost the reference's kernels less"
         log.note("Is a row one of the shortest?", True, rule, cols=request.cols)
         return oneflow.choose(request, log)
-    if shape := _tile_shape(request):
-        return _tile(request, log, shape)
     row = _row(request, log)
     # In short causal rows most packs meet the diagonal, and values would be computed again and again.
     causal = request.fused is not None and request.fused.causal and request.operator.rows_kept == 1
@@ -190,8 +197,21 @@ def _tile_shape(request: PlanRequest) -> tiles.TileShape | None:
         return None
     if not _tiles_pay(request.cols, itemsize, request.fused or FusedSteps(), request.operator.rows_kept):
         return None
-    problem = short_rows.Problem(request.cols, itemsize, request.operator.rows_kept, request.operator.name)
-    return tiles.shape(problem, request.rows, request.device.sm_count, request.device.smem_per_sm)
+    steps, device, inputs = request.fused or FusedSteps(), request.device, request.operator.rows_kept
+    problem = short_rows.Problem(request.cols, itemsize, inputs, request.operator.name)
+    share = inputs / (inputs + _operand_registers(request.cols, itemsize, steps))
+    keys = TILE_DROPOUT_REGISTERS * (steps.drops and inputs == 1)
+    words, long_words = (int((registers - keys) * share) for registers in TILE_REGISTERS)
+    room = tiles.Room(TILE_WARPS, words, long_words, steps.own)
+    return tiles.shape(problem, request.rows, device.sm_count, device.smem_per_sm, room)
+
+
+def _operand_registers(cols: int, itemsize: int, steps: FusedSteps) -> float:
+    """Registers for each element of a row in a tile, for what its operands have in flight."""
+    vector = tiles.vector_size_of(cols, itemsize)
+    if _apart(steps, vector):
+        return len(steps.operands)
+    return sum(-(-vector * nbytes // 4) / vector for nbytes in steps.operands)
 
 
 def _tiles_pay(cols: int, itemsize: int, steps: FusedSteps, inputs: int) -> bool:
@@ -199,12 +219,17 @@ def _tiles_pay(cols: int, itemsize: int, steps: FusedSteps, inputs: int) -> bool
     row_bytes = cols * itemsize
     packs, rest = divmod(row_bytes, WIDEST_PACK_BYTES)
     if not rest:
-        return steps.drops and inputs == 1 and packs in IDLE_PACKS
-    if _all_own(steps) and not steps.drops:
+        if itemsize > 2:
+            return steps.drops and inputs == 1 and packs in IDLE_PACKS
+        return steps.drops and packs < FULL_OF_DROPPED[inputs] * 2 ** (packs - 1).bit_length()
+    if steps.drops:
+        return row_bytes <= MOST_TILE_ROW_BYTES
+    if _all_own(steps):
         packs, rest = divmod(row_bytes, OWN_PACK_BYTES)
-        return row_bytes <= OWN_TILE_BYTES[itemsize] and (rest > 0 or packs in IDLE_PACKS)
+        most = MOST_TILE_ROW_BYTES if steps.causal and inputs == 1 else OWN_TILE_BYTES[itemsize]
+        return row_bytes <= most and (rest > 0 or packs in IDLE_PACKS)
     biased = max(steps.operands, default=0) == itemsize
-    if biased or _all_own(steps) or (steps.causal and itemsize == 4 and inputs == 1):
+    if biased or (steps.causal and itemsize == 4 and inputs == 1):
         return cols < TILE_EDGES * _edges(itemsize)
     return row_bytes <= MOST_TILE_ROW_BYTES
 
@@ -223,6 +248,11 @@ def _all_own(steps: FusedSteps) -> bool:
     return bool(steps.operands) and not steps.shared
 
 
+def _apart(steps: FusedSteps, elements: int) -> bool:
+    """Whether rows of an operand begin elsewhere in a vector or a pack of so many elements than those of x."""
+    return steps.shared and steps.alike % elements > 0
+
+
 def _edges(itemsize: int) -> int:
     """The most elements of a row's head and tail beside packs of 16 bytes."""
     return SECTOR_BYTES // itemsize + WIDEST_PACK_BYTES // itemsize - 2
@@ -234,13 +264,14 @@ def _tile(request: PlanRequest, log: StepLog, shape: tiles.TileShape) -> Choice:
     log.note("How many lanes share a row?", shape.width, "as few as hold it in their registers", GROUP_WIDTHS)
     rule = f"as few as bring {tiles.TILE_BYTES} bytes in flight per warp, while there are tiles for all SMs"
     log.note("How many rows does a warp move at once?", shape.rows, rule, rows=request.rows)
-    apart = shape.odd and request.fused is not None and request.fused.shared
+    apart = shape.odd and _apart(request.fused or FusedSteps(), shape.vector_size)
     blocks = grid_of(
         request, log, -(-request.rows // (shape.block_size // WARP_SIZE * shape.rows)), "one tile per warp"
     )
     numbers = (pack_size, shape.vector_size, shape.vectors, str(shape.odd).lower(), shape.width, shape.slabs)
     template = f"{TILE}_backward" if request.operator.backward else TILE
-    listed = (*numbers, shape.block_size, shape.blocks_per_sm, str(apart).lower())
+    stages = request.fused is not None and bool(request.fused.own)
+    listed = (*numbers, shape.block_size, shape.blocks_per_sm, str(apart).lower(), str(stages).lower())
     arguments = ", ".join((request.element.cuda, f"Algorithm::{request.operator.algorithm}", *map(str, listed)))
     kernel = Instantiation(TILE_FILE, f"{template}<{arguments}>")
     return Choice(TILE, pack_size, (shape.block_size, 1), blocks, kernel)
@@ -256,7 +287,7 @@ def _row(request: PlanRequest, log: StepLog) -> _FusedRow:
     pack_size = request.pack_size or (widest if edged else divides)
     log.note(question, pack_size, rule, cols=request.cols, itemsize=itemsize)
     log.note("Do rows have a head and a tail?", edged, "if packs of 16 bytes do not divide them", divides=divides)
-    apart = edged and steps.shared  # then a pack of an operand lies in one more word
+    apart = edged and _apart(steps, pack_size)  # then a pack of an operand lies in one more word
     words = inputs * (2 if request.element.compute == "float64" else 1)
     in_operands = sum(-(-pack_size * nbytes // 4) + apart for nbytes in steps.operands)
     in_flight = inputs * -(-pack_size * itemsize // 4) + in_operands

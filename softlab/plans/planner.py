@@ -96,14 +96,17 @@ class StepLog:
 class FusedSteps:
     """What fused steps add to a row: the bytes of an element of each operand that varies along the row.
 
-    ``shared``: rows share one of them, so that it does not lie as x does. ``causal``: rows have a causal mask.
-    ``drops``: there is dropout.
+    ``shared``: rows share one of them. ``causal``: rows have a causal mask. ``drops``: there is dropout. ``alike``: if
+    rows share one, each row of an operand begins at the same place, modulo so many elements, as the row of x. ``own``:
+    the bytes of those that a tile of rows can take with it; 0 if one of one dimension is shared.
     """
 
     operands: tuple[int, ...] = ()
     shared: bool = False
     causal: bool = False
     drops: bool = False
+    alike: int = 1
+    own: int = 0
 
 
 @dataclass(frozen=True)

@@ -81,29 +81,51 @@ _DOUBLE, _DOUBLE_LOG = _Weights(20, 42, 8), _Weights(95, 42, 8)
 _DOUBLE_BACKWARD, _DOUBLE_LOG_BACKWARD = _Weights(10, 18, 4), _Weights(10, 50, 4)
 
 
-def shape(problem: Problem, rows: int, sm_count: int, smem_per_sm: int) -> TileShape | None:
+@dataclass(frozen=True)
+class Room:
+    """``warps`` on an SM, and ``words``: registers of a lane that its part of a row may take. ``long_words``: the same
+    if shared memory holds fewer than ``FEW_WARPS``. ``beside``: bytes of a tile beside each element of its inputs."""
+
+    warps: int = WARPS
+    words: int = ROW_WORDS
+    long_words: int = LONG_ROW_WORDS
+    beside: int = 0
+
+
+def shape(problem: Problem, rows: int, sm_count: int, smem_per_sm: int, room: Room = Room()) -> TileShape | None:
     """How lanes lie over ``rows`` rows; None if a row is too long."""
     itemsize, cols = problem.itemsize, problem.cols
     if cols * itemsize > MOST_ROW_BYTES:
         return None
-    slab_bytes = WARP_SIZE * cols * itemsize * problem.inputs
-    few_warps = smem_per_sm // slab_bytes < FEW_WARPS
-    warps = LONG_WARPS if few_warps else WARPS_OF_DOUBLES if itemsize == 8 else WARPS
-    words = LONG_ROW_WORDS if few_warps else ROW_WORDS
-    odd = itemsize == 2 and cols % 2 == 1 and cols > 1
-    vector_size = 2 if odd else gcd(cols, WIDEST_PACK_BYTES // itemsize)
+    nbytes = itemsize * problem.inputs + room.beside
+    slab_bytes, tile_bytes = WARP_SIZE * cols * nbytes, TILE_BYTES * WARPS // room.warps
+    warps, words = min(room.warps, WARPS_OF_DOUBLES) if itemsize == 8 else room.warps, room.words
+    if smem_per_sm // slab_bytes < FEW_WARPS:
+        warps, words = LONG_WARPS, room.long_words
+    odd = _is_odd(cols, itemsize)
+    vector_size = vector_size_of(cols, itemsize)
     most = words * 4 // max(4, itemsize) // problem.inputs
     parts = cols // vector_size
     width = next(w for w in GROUP_WIDTHS if -(-parts // w) * vector_size <= max(most, vector_size))
     vectors = -(-parts // width)
     slabs = 1
-    while slabs * slab_bytes < TILE_BYTES and 2 * slabs * WARP_SIZE * FILLING_WARPS * sm_count <= rows:
+    while slabs * slab_bytes < tile_bytes and 2 * slabs * WARP_SIZE * FILLING_WARPS * sm_count <= rows:
         slabs *= 2
-    warp_bytes = WARP_SIZE * slabs * width * (vectors * vector_size + odd) * itemsize * problem.inputs
+    warp_bytes = WARP_SIZE * slabs * width * (vectors * vector_size + odd) * nbytes
     fitting = (size for size in BLOCK_SIZES if size // WARP_SIZE * warp_bytes <= MOST_STATIC_BYTES)
     if (block_size := next(fitting, None)) is None:
         return None
     return TileShape(vector_size, vectors, odd, width, slabs, block_size, warps * WARP_SIZE // block_size)
+
+
+def vector_size_of(cols: int, itemsize: int) -> int:
+    """Elements of a row that a lane takes from shared memory at once."""
+    return 2 if _is_odd(cols, itemsize) else gcd(cols, WIDEST_PACK_BYTES // itemsize)
+
+
+def _is_odd(cols: int, itemsize: int) -> bool:
+    """Whether a single element remains beside pairs of 16 bits."""
+    return itemsize == 2 and cols % 2 == 1 and cols > 1
 
 
 def cost(problem: Problem, tile: TileShape, pack_size: int) -> Cost:

@@ -81,14 +81,12 @@ def test_more_operands_in_flight_leave_room_for_fewer_elements() -> None:
     assert (few.kernel, many.kernel) == ("fast_block", "fast_cluster")
 
 
-def test_operands_of_unaligned_rows_lie_apart_where_rows_share_them() -> None:
-    names = [
-        planned(5000, cols, "float16", fused=FusedSteps((1,), shared)).name
-        for cols in (512, 517)
-        for shared in (False, True)
-    ]
+def test_operands_of_unaligned_rows_lie_apart_where_rows_that_share_them_begin_elsewhere() -> None:
+    kinds = (FusedSteps((1,)), FusedSteps((1,), shared=True), FusedSteps((1,), shared=True, alike=8))
+    names = [planned(5000, cols, "float16", fused=steps).name for cols in (512, 517) for steps in kinds]
     assert [name.rsplit(", ", 2)[1:] for name in names] == [
-        ["false", "false>"], ["false", "false>"], ["true", "false>"], ["true", "true>"],
+        ["false", "false>"], ["false", "false>"], ["false", "false>"],
+        ["true", "false>"], ["true", "true>"], ["true", "false>"],
     ]  # fmt: skip
 
 
@@ -107,21 +105,32 @@ def test_many_short_rows_that_no_pack_divides_move_as_tiles() -> None:
     many = {cols: planned(1 << 20, cols, "float16", fused=FusedSteps()).kernel for cols in (23, 24, 35, 91, 136)}
     assert many == {23: "fast_tile", 24: "fast_warp", 35: "fast_tile", 91: "fast_tile", 136: "fast_warp"}
     assert planned(1000, 23, "float16", fused=FusedSteps()).kernel == "fast_warp", "few rows"
-    shared = planned(1 << 20, 23, "float16", fused=FusedSteps((1,), True))
-    assert shared.name.endswith("true>"), "an odd row begins elsewhere in a pack than the operand's does"
+    ends = {
+        "an odd row begins elsewhere in a pair than the operand's does": (FusedSteps((1,), True), "true, false>"),
+        "pairs lie as those of x": (FusedSteps((1,), True, alike=2), "false, false>"),
+        "the mask moves with the tile": (FusedSteps((1,), own=1), "false, true>"),
+    }
+    for why, (steps, expected) in ends.items():
+        assert planned(1 << 20, 23, "float16", fused=steps).name.endswith(expected), why
+
+
+def test_few_of_the_shortest_rows_go_to_the_reference() -> None:
+    for cols, steps in ((1, FusedSteps(causal=True)), (2, FusedSteps((1,), own=1)), (2, FusedSteps((2, 1), True))):
+        assert planned(1000, cols, "float16", fused=steps).kernel == "warp"
 
 
 @pytest.mark.parametrize(
     ("dtype", "steps", "expected"),
     [
-        ("float16", FusedSteps((1,)), "warp 2, tile 3 12 63, fast_warp 28 65"),
-        ("float32", FusedSteps((4,)), "warp 1, tile 25, fast_warp 2 27"),
+        ("float16", FusedSteps((1,), own=1), "tile 1 2 3 12 63, fast_warp 28 65"),
+        ("float32", FusedSteps((4,), own=4), "tile 1 25, fast_warp 2 27"),
+        ("float16", FusedSteps((2,), causal=True, own=2), "tile 1 2 65 74 127, fast_warp 68 129"),
         ("float64", FusedSteps((8, 1)), "fast_warp 1 2"),
-        ("bfloat16", FusedSteps((1,), drops=True), "tile 1 40 48 105, fast_warp 32 107"),
-        ("float32", FusedSteps((4, 1), True), "warp 1 2, tile 3 47, fast_warp 49"),
+        ("bfloat16", FusedSteps((1,), drops=True), "tile 1 40 72 104 107 127, fast_warp 32 64 112 128 129"),
+        ("float32", FusedSteps((4, 1), True), "tile 1 2 3 47, fast_warp 49"),
         ("float16", FusedSteps((1,), True), "tile 1 127, fast_warp 128"),
-        ("float32", FusedSteps(causal=True), "warp 1, tile 2 47, fast_warp 49"),
-        ("float16", FusedSteps(causal=True), "warp 1 2, tile 3 125"),
+        ("float32", FusedSteps(causal=True), "tile 1 2 47, fast_warp 49"),
+        ("float16", FusedSteps(causal=True), "tile 1 2 3 125"),
     ],
 )
 def test_what_is_fused_decides_which_short_rows_move_as_tiles(dtype: str, steps: FusedSteps, expected: str) -> None:

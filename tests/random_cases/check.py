@@ -250,9 +250,10 @@ def _plans(case: Case, executor: CaseExecutor) -> list[Plan]:
         return [_planned(*problem, single, stride) for stride in strides for single in singles]
     itemsize = element_type(case.result).itemsize
     steps = [
-        FusedSteps(operands, shared, bool(case.fusion.causal), bool(case.fusion.dropout))
+        FusedSteps(operands, shared, bool(case.fusion.causal), bool(case.fusion.dropout), alike)
         for operands in ((), (1,), (itemsize,), (itemsize, 1))
         for shared in ((True, False) if operands else (False,))
+        for alike in ((1, 2, 4, 8) if shared else (1,))
     ]
     found = [_planned(*problem, single, 1, fused) for single in singles for fused in steps]
     # A fused kernel takes other registers, and so perhaps another block.
