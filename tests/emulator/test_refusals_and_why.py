@@ -166,7 +166,7 @@ def test_a_refused_form_says_why(text: str, why: str) -> None:
     with pytest.raises((NotImplementedError, UnsupportedInstruction)) as found:
         lower(text)
     if isinstance(found.value, UnsupportedInstruction):
-        assert f"`{text};`" in str(found.value)
+        assert f"`{text};`: {why}. " in str(found.value)
         assert found.value.instruction == f"{text};"
     assert str(found.value.__cause__ or found.value) == why
 

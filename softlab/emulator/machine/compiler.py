@@ -376,7 +376,7 @@ class BlockWriter:
         try:
             values = [self.read(operand, "u32") for operand in opcode.reads(instruction)]
         except NotImplementedError as error:
-            raise unsupported(instruction, file=self.image.module.file) from error
+            raise unsupported(instruction, str(error), file=self.image.module.file) from error
         read = (*values, guard) if guard else tuple(values)
         return f"({guard}, ({''.join(value + ', ' for value in values)}))", read
 
@@ -393,7 +393,7 @@ class BlockWriter:
             else:
                 self._pure(instruction, meaning)
         except NotImplementedError as error:
-            raise unsupported(instruction, file=self.image.module.file) from error
+            raise unsupported(instruction, str(error), file=self.image.module.file) from error
 
     def _probe(self, instruction: Instruction, index: int) -> None:
         """Tell the predicate of a guard or of a ``selp``."""

@@ -68,7 +68,7 @@ class FirstInstructions:
             try:
                 effect = lowered(instruction, block.start, self._program.image)
             except NotImplementedError as error:
-                raise unsupported(instruction, file=self._program.image.module.file) from error
+                raise unsupported(instruction, str(error), file=self._program.image.module.file) from error
             assert isinstance(effect, Effect)
             assert effect.occurred is not None
             found = self._conditions[block.index] = effect, effect.occurred(self._units)

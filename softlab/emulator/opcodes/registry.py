@@ -181,7 +181,7 @@ class PureTable(OpcodeTable[Lowering]):
         try:
             return self[instruction.opcode](instruction)
         except NotImplementedError as error:
-            raise unsupported(instruction, file=file) from error
+            raise unsupported(instruction, str(error), file=file) from error
 
 
 #: The pure (side-effect free) opcodes.

@@ -14,13 +14,14 @@ def unsupported(
 ) -> UnsupportedInstruction:
     """The error for an instruction that the emulator cannot run. It names the instruction and its place in the source.
 
+    ``why`` says what of the instruction is not known; nothing is added where it is the instruction's own text.
     ``file`` is the kernel's own source file; ``advice`` says what to do instead.
     """
     place = place_of(instruction.frames, file)
     where = f" ({place})" if place.line else ""
+    reason = f": {why}" if why and why != instruction.text else ""
     return UnsupportedInstruction(
-        f"the emulator does not know the PTX instruction `{instruction.text}`{where}{': ' + why if why else ''}. "
-        f"{advice}.",
+        f"the emulator does not know the PTX instruction `{instruction.text}`{where}{reason}. {advice}.",
         instruction=instruction.text,
         line=place.line,
         file=place.file or None,
