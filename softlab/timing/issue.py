@@ -212,7 +212,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         at = max(floats[free + _MIO_PIPE], floats[first + ints[ENTRY + entry]])
                     else:
                         at = floats[free + pipe]
-                        if pipe == _XU:  # special functions wait in the queue of the load and store unit
+                        if pipe in (_XU, _CONSTANT):  # these wait in the queue of the load and store unit
                             reason = MIO
                     if at > t:
                         ints[blocked + one] = reason

@@ -47,12 +47,15 @@ def test_warps_fill_the_stalls_of_others_up_to_one_instruction_per_cycle():
     assert eight.cycles == pytest.approx(2 * one.cycles, rel=0.06)
 
 
-@pytest.mark.parametrize(("pipe", "interval"), [(Pipe.ALU, 2), (Pipe.FP64, 2), (Pipe.XU, 8), (Pipe.FMA_HEAVY, 2)])
+@pytest.mark.parametrize(
+    ("pipe", "interval"), [(Pipe.ALU, 2), (Pipe.FP64, 2), (Pipe.XU, 8), (Pipe.CONSTANT, 8), (Pipe.FMA_HEAVY, 2)]
+)
 def test_a_pipe_takes_one_instruction_per_interval(pipe, interval):
-    action = Action.VARIABLE if pipe == Pipe.XU else Action.FIXED
+    queued = pipe in (Pipe.XU, Pipe.CONSTANT)
+    action = Action.VARIABLE if queued else Action.FIXED
     result, _ = run([row(pipe, action=action, interval=interval, latency=18)], repeat=50, warps=16)
     assert result.cycles == pytest.approx(4 * 50 * interval, rel=0.02)
-    refused = "mio_throttle" if pipe == Pipe.XU else "math_pipe_throttle"
+    refused = "mio_throttle" if queued else "math_pipe_throttle"
     assert state(result, refused) + state(result, "not_selected") > state(result, "selected")
     # Between two of the pipe's instructions others are refused, and in one cycle another warp is chosen, if any is.
     assert state(result, refused) >= (interval - 1) * state(result, "not_selected")
