@@ -13,7 +13,7 @@ import pytest
 from softlab.emulator.machine.native import available
 from softlab.emulator.opcodes.contracted import SCALES
 from softlab.emulator.opcodes.registry import PURE, Semantics
-from softlab.emulator.ptx.syntax import DTYPES, Instruction
+from softlab.emulator.ptx.syntax import DTYPES, Instruction, Register
 from tests.emulator.opcodes.hardware import sources_for
 from tests.emulator.opcodes.test_compiled import compiled
 
@@ -26,7 +26,8 @@ HELD = {"f32": (1, np.float32), "f64": (1, np.float64), "f16": (1, np.float16), 
 
 
 def lowered(opcode: str, *modifiers: str) -> Semantics:
-    return PURE.lower(Instruction(opcode, modifiers, ()))
+    operands = tuple(Register(f"%{number}", modifiers[-1]) for number in range(4))
+    return PURE.lower(Instruction(opcode, modifiers, operands))
 
 
 def held(kind: str, *numbers: float) -> Any:
