@@ -410,6 +410,23 @@ def test_on_the_gpu(where: str, what: str) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("where", list(TILED))
+@pytest.mark.parametrize("drops", [False, True], ids=["kept", "dropped"])
+def test_tiles_on_the_gpu(where: str, drops: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy
+
+    monkeypatch.setattr(fast_fused, "TILE_ROWS_PER_SM", 0)
+    monkeypatch.setattr(fast_fused, "OWN_TILE_BYTES", {2: 256, 4: 256})
+    shape, dtype = TILED[where]
+    dropping: Any = {"dropout": 0.25, "seed": 5} if drops else {}
+    for others in ({"bias": shape, "mask": shape}, {"mask": shape}, {"causal": True}, {"bias": shape[-1:]}):
+        case = FusedCase(shape, dtype, scale=0.5, policy="fast", **others, **dropping)
+        check_forward(case, put=cupy.asarray, get=cupy.asnumpy)
+        if "bias" not in others:
+            check_backward(case, put=cupy.asarray, get=cupy.asnumpy)
+
+
+@pytest.mark.gpu
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(["float32", "float16", "float64"]).flatmap(cases))
 def test_anything_on_the_gpu(case: FusedCase) -> None:
