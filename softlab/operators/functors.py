@@ -69,8 +69,9 @@ class BroadcastLayout:
         return self.along_row and (self.strides == (cols,) or self.sizes == (1,))
 
     def alike(self, cols: int, most: int) -> int:
-        """The largest power of two up to ``most`` such that each row begins at the same place, modulo so many elements,
-        as the row of x does, which has ``cols`` columns.
+        """The widest pack, in elements, for which each row begins at the same place of a pack as the row of x does.
+
+        It is a power of two up to ``most``. ``cols``: elements of a row of x.
 
         >>> BroadcastLayout.of((64, 7), (4, 64, 7)).alike(7, 8), BroadcastLayout.of((4, 1, 7), (4, 64, 7)).alike(7, 8)
         (8, 1)

@@ -39,9 +39,9 @@ MOST_TILE_ROW_BYTES, TILE_ROWS_PER_SM = 256, 256
 #: bytes of an element, and all causal rows. Where elements are dropped, each element of head and tail draws four random
 #: numbers, and tiles take all rows. (NVIDIA H100, 2026-11-27 and 28: kernels/FAST.md, "Fused steps".)
 TILE_EDGES, OWN_TILE_BYTES = 4.8, {2: 127, 4: 100}
-#: Warps on an SM, or ``tiles.LONG_WARPS``. The compiler then gives a lane 80 registers, or 96. Its part of a row may
-#: take so many of them, with what its operands have in flight; fewer where results are dropped: the keys of random
-#: numbers take registers, too.
+#: Warps on an SM, or ``tiles.LONG_WARPS``: the compiler then gives a lane 80 registers, or 96. A lane's part of a row
+#: and its operands in flight may take TILE_REGISTERS of them. With dropout it is TILE_DROPOUT_REGISTERS fewer, for the
+#: keys of random numbers.
 TILE_WARPS, TILE_REGISTERS, TILE_DROPOUT_REGISTERS = 24, (36, 52), 12
 #: With operands of their own, rows of whole packs of these bytes need no tile, but for IDLE_PACKS.
 OWN_PACK_BYTES = 8
@@ -249,7 +249,7 @@ def _all_own(steps: FusedSteps) -> bool:
 
 
 def _apart(steps: FusedSteps, elements: int) -> bool:
-    """Whether rows of an operand begin elsewhere in a vector or a pack of so many elements than those of x."""
+    """Whether an operand's rows and x's rows begin at different places of a vector or pack of ``elements``."""
     return steps.shared and steps.alike % elements > 0
 
 

@@ -96,9 +96,9 @@ class StepLog:
 class FusedSteps:
     """What fused steps add to a row: the bytes of an element of each operand that varies along the row.
 
-    ``shared``: rows share one of them. ``causal``: rows have a causal mask. ``drops``: there is dropout. ``alike``: if
-    rows share one, each row of an operand begins at the same place, modulo so many elements, as the row of x. ``own``:
-    the bytes of those that a tile of rows can take with it; 0 if one of one dimension is shared.
+    ``shared``: rows share one of them. ``causal``: rows have a causal mask. ``drops``: there is dropout. ``alike``: a
+    number of elements. If rows share an operand, its row and the row of x begin at the same place of a pack that has
+    this number. ``own``: the bytes of those that a tile of rows can take with it; 0 if one of one dimension is shared.
     """
 
     operands: tuple[int, ...] = ()

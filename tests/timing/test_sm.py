@@ -810,7 +810,7 @@ def test_a_match_takes_its_values_one_after_the_other(different, name):
 
 @pytest.mark.parametrize(("warps", "addresses", "cycles"), [(1, 8, 105), (1, 32, 369), (8, 32, 511), (32, 8, 512)])
 def test_constants_at_different_addresses_follow_each_other(warps, addresses, cycles):
-    # Cycles per load of a chain on an H100, each warp's lanes at so many addresses.
+    # Cycles per load of a chain on an H100, by how many addresses a warp's lanes have.
     p = parameters(resolve("H100"))
     constant = row(Pipe.CONSTANT, action=Action.VARIABLE, interval=p.interval["LDC"], latency=28, write=0, wait=(0,))
     chain = [constant] * 40

@@ -30,8 +30,8 @@ BUILTINS = ("vprintf", "__assertfail", "malloc", "free", "__cudaCDP2GetParameter
 _MAX_DEPTH = 64
 #: A recursive function is copied into itself so often: as deep as these many copies allow, at most that deep.
 _RECURSIVE_COPIES, _DEEPEST_RECURSION = 512, 128
-#: A function that calls itself in several places has fewer levels where it is long, but some: to prepare so many
-#: instructions takes about two seconds.
+#: A function that calls itself in several places: instructions of all its levels together, which take about two seconds
+#: to prepare, and levels that a long function has in any case.
 _INSTRUCTIONS_OF_LEVELS, _LEAST_LEVELS = 1 << 14, 16
 _VECTORS = ("v2", "v4", "v8")
 
