@@ -2,6 +2,7 @@
 
     python -m tests.hardware.random_cases --count 100000 --seed 1 --json tests/data/random_cases_h200.json
     python -m tests.hardware.random_cases --count 1000 --least 60000 --longest 5000000 --most 20000000 --fused 0
+    python -m tests.hardware.random_cases --count 10000 --sms 4 --least 1 --longest 128 --most 150000 --fused 0.5
 
 Exit status 1 where a case fails; each failing one is printed with the command that runs it again, alone.
 """
@@ -25,8 +26,10 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda import compile as compiler
-from tests.random_cases.cases import FUSED, Case, drawn
+from softlab.cuda import gpu
+from tests.random_cases.cases import FUSED, ROWS, Case, drawn
 from tests.random_cases.check import CaseExecutor, Outcome, judge, perform
+from tests.random_cases.few_sms import MANY_ROWS, plan_for
 from tests.random_cases.layouts import Layout
 from tests.random_cases.prepare import prepare
 
@@ -84,7 +87,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How cases are drawn: all that a number needs to become a case."""
+    """How cases are drawn: all that a number needs to become a case. ``sms``: plans are for so many SMs; 0: all."""
 
     seed: int
     policies: tuple[str, ...]
@@ -92,10 +95,12 @@ class Drawing:
     least: int = 0
     longest: int = LONGEST
     fused: float = FUSED
+    sms: int = 0
 
     def case(self, number: int) -> Case:
         lengths: Any = {"most": self.most, "least": self.least, "longest": self.longest}
-        return drawn(self.seed, number, **lengths, policies=self.policies, fused=self.fused)
+        rows = MANY_ROWS if self.sms else ROWS
+        return drawn(self.seed, number, **lengths, policies=self.policies, fused=self.fused, rows=rows)
 
     @property
     def batch(self) -> int:
@@ -106,7 +111,7 @@ class Drawing:
     def options(self) -> str:
         """The command's options that are not as they are by default."""
         plain = Drawing(self.seed, self.policies)
-        names = ("most", "least", "longest", "fused")
+        names = ("most", "least", "longest", "fused", "sms")
         said = [f"--{name} {getattr(self, name)}" for name in names if getattr(self, name) != getattr(plain, name)]
         return " ".join([f"--seed {self.seed}", f"--policies {' '.join(self.policies)}", *said])
 
@@ -123,15 +128,37 @@ def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
     return found
 
 
-def _portion(job: tuple[Drawing, list[int]]) -> list[Outcome]:
-    """Run the cases of one kernel."""
+def _portion(job: tuple[Drawing, list[int]]) -> tuple[list[Outcome], set[str]]:
+    """Run the cases of one kind; the outcomes, and the kernels that this process has loaded so far."""
     drawing, numbers = job
     executor, outcomes = Gpu(), []
     for start in range(0, len(numbers), drawing.batch):
         cases = [drawing.case(number) for number in numbers[start : start + drawing.batch]]
         performed = [perform(prepare(case), executor) for case in cases]
         outcomes += [_judged(one, executor) for one in performed]
-    return outcomes
+    return outcomes, set(_loaded)
+
+
+#: The kernels, without template arguments, that this process has loaded.
+_loaded: set[str] = set()
+
+
+def note_loaded_kernels() -> None:
+    """From now on this process notes the kernels that it loads."""
+    load = gpu._function
+
+    def noted(program: Any, device: int) -> Any:
+        _loaded.add(program.name.partition("<")[0])
+        return load(program, device)
+
+    gpu._function = noted
+
+
+def _begin(sms: int) -> None:
+    """How a process begins."""
+    note_loaded_kernels()
+    if sms:
+        plan_for(sms)
 
 
 def _judged(performed: Any, executor: CaseExecutor) -> Outcome:
@@ -141,11 +168,17 @@ def _judged(performed: Any, executor: CaseExecutor) -> Outcome:
         return Outcome(performed.prepared.case, f"{type(error).__name__}: {error}")
 
 
-def outcomes(drawing: Drawing, count: int, processes: int, seconds: float = np.inf) -> Iterator[Outcome]:
-    """Run the first cases, in any order, until their number or the time is reached."""
+def outcomes(
+    drawing: Drawing, count: int, processes: int, seconds: float = np.inf, kernels: set[str] | None = None
+) -> Iterator[Outcome]:
+    """Run the first cases, in any order, until their number or the time is reached.
+
+    Arguments:
+        kernels: gets the names of all kernels that were loaded.
+    """
     started = time.monotonic()
     context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
-    with context.Pool(processes) as pool:
+    with context.Pool(processes, _begin, (drawing.sms,)) as pool:
         ranges = [(drawing, range(first, min(first + 500, count))) for first in range(0, count, 500)]
         groups: dict[tuple, list[int]] = defaultdict(list)
         for key, number in chain.from_iterable(pool.map(_group, ranges)):
@@ -155,8 +188,10 @@ def outcomes(drawing: Drawing, count: int, processes: int, seconds: float = np.i
             for numbers in sorted(groups.values(), key=len, reverse=True)
             for start in range(0, len(numbers), PORTION)
         ]
-        for portion in pool.imap_unordered(_portion, portions):
+        for portion, loaded in pool.imap_unordered(_portion, portions):
             yield from portion
+            if kernels is not None:
+                kernels |= loaded
             if time.monotonic() - started > seconds:
                 return
 
@@ -227,19 +262,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, default=MOST, help="elements of an array (one row may have more)")
     parser.add_argument("--least", type=int, default=0, help="columns at least: then all lengths up to --longest")
     parser.add_argument("--longest", type=int, default=LONGEST, help="columns at most")
+    parser.add_argument("--sms", type=int, default=0, help="plan for so many SMs, with more rows; 0: for all SMs")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")
     given = parser.parse_args(arguments)
     started = time.monotonic()
-    drawing = Drawing(
-        given.seed, tuple(given.policies), most=given.most, least=given.least, longest=given.longest, fused=given.fused
-    )
-    record = summary(outcomes(drawing, given.count, given.processes, given.seconds))
+    lengths = {"most": given.most, "least": given.least, "longest": given.longest}
+    drawing = Drawing(given.seed, tuple(given.policies), **lengths, fused=given.fused, sms=given.sms)
+    kernels: set[str] = set()
+    record = summary(outcomes(drawing, given.count, given.processes, given.seconds, kernels))
     command = f"python -m tests.hardware.random_cases --count {given.count} {drawing.options}"
-    record = {"command": command, **about(), "seconds": round(time.monotonic() - started), **record}
+    record = {
+        "command": command,
+        **about(),
+        "seconds": round(time.monotonic() - started),
+        "kernels": sorted(kernels),
+        **record,
+    }
     for failure in record["failures"][:10]:
-        print(f"{failure['problem']}\n  python -m tests.random_cases --gpu --case '{failure['case']}'")
+        sms = f" --sms {drawing.sms}" if drawing.sms else ""
+        print(f"{failure['problem']}\n  python -m tests.random_cases --gpu{sms} --case '{failure['case']}'")
     print({key: value for key, value in record.items() if key not in ("failures", "classes")})
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)

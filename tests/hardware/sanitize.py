@@ -73,8 +73,8 @@ STRIDED, STRIDED_IN_CLUSTERS = ((9, 640), (2000, 40), (21, 9001)), ((700, 5001),
 LONG_STRIDED = ((60_000, 20), (60_000, 21))
 #: Many short rows, which move in tiles.
 TILES = ((40_000, 3), (40_000, 10))
-#: Rows and columns of fused tiles: no operand varies with the row.
-FUSED_TILES = ((34_000, 20), (34_000, 35))
+#: Matrices of fused tiles, and whether each row has a bias and a mask of its own, which move with the tile.
+FUSED_TILES = tuple(product(((1700, 20, 20), (680, 50, 35)), (False, True)))
 #: The longest row under a tool. racecheck is slow: it runs no pipelines, and no rows above that begin in the
 #: middle of a pack. In double precision 140 001 columns take the other kernels.
 LONGEST = {"memcheck": 1_100_000, "racecheck": 140_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
@@ -181,9 +181,11 @@ def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
                 run = partial(_run_strided, op, dtype, cols, stride, EVERY_LANE if slow else ())
                 yield CheckedCall(f"{op} {dtype} {cols} x {stride} along the first axis", run)
         yield from _fused_launches(selection, "fast", FAST_FUSED_LENGTHS)
-        for op, dtype, shape in product(selection.ops, selection.dtypes, FUSED_TILES):
-            fusion = replace(_everything(op, (False, False)), bias=None, mask=None)
-            case = replace(_case(op, dtype, shape[1], "plain", "fast"), shape=shape, fusion=fusion)
+        for op, dtype, (shape, own) in product(selection.ops, selection.dtypes, FUSED_TILES):
+            fusion = _everything(op, (True, True, True))
+            if not own:
+                fusion = replace(fusion, bias=None, mask=None)
+            case = replace(_case(op, dtype, shape[-1], "plain", "fast"), shape=shape, fusion=fusion)
             yield CheckedCall(str(case), partial(_run_case, case))
     if "oneflow" in selection.policies:
         yield from _other_launches(selection)
@@ -212,7 +214,7 @@ def _case(op: str, dtype: str, cols: int, layout: str, policy: str) -> Case:
     )  # fmt: skip
 
 
-def _everything(op: str, varies: tuple[bool, bool]) -> CaseFusion:
+def _everything(op: str, varies: tuple[bool, ...]) -> CaseFusion:
     bias = None if op in BACKWARD else varies
     dropout = 0.0 if op.startswith("log") else 0.5
     return CaseFusion(scale=0.125, bias=bias, mask=varies, causal=True, diagonal=1, dropout=dropout, seed=7)

@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tests.random_cases.cases import Case, drawn, parsed, shrunk
+from tests.random_cases.cases import ROWS, Case, drawn, parsed, shrunk
 from tests.random_cases.check import CaseExecutor, Emulator, run
+from tests.random_cases.few_sms import MANY_ROWS, plan_for
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,13 +20,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", help="a case as it was printed")
     parser.add_argument("--most", type=int, default=20_000, help="elements of an array at most")
     parser.add_argument("--gpu", action="store_true", help="on the GPU, not in the emulator")
+    parser.add_argument("--sms", type=int, default=0, help="plan for so many SMs, with more rows; 0: for all SMs")
     given = parser.parse_args(arguments)
     executor = _executor(given.gpu)
+    if given.sms:
+        plan_for(given.sms)
     if given.case:
         cases = [parsed(given.case)]
     else:
         numbers = range(given.count) if given.number is None else [given.number]
-        cases = [drawn(given.seed, number, most=given.most) for number in numbers]
+        rows = MANY_ROWS if given.sms else ROWS
+        cases = [drawn(given.seed, number, most=given.most, rows=rows) for number in numbers]
     failed = [case for case in cases if _failed(case, executor)]
     print(f"{len(cases)} cases, {len(failed)} failed")
     return 1 if failed else 0

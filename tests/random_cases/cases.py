@@ -127,6 +127,7 @@ def drawn(
     longest: int = LONGEST,
     policies: Sequence[str] = ("oneflow", "fast"),
     fused: float = FUSED,
+    rows: Sequence[int] = ROWS,
 ) -> Case:
     """The case of that seed and number.
 
@@ -136,6 +137,7 @@ def drawn(
         longest: a row at most.
         policies: what to choose from.
         fused: the share of fused cases.
+        rows: what to choose the number of rows from.
     """
     random = np.random.default_rng([seed, number])
     op = _one(random, FORWARD + BACKWARD)
@@ -146,7 +148,7 @@ def drawn(
         cols = fusions.drawn_cols(random)
     else:
         cols = _one(random, COLS[_one(random, tuple(COLS), _COLS_SHARES)])
-    shape, axis = _shape(random, cols if cols <= longest else longest, most)
+    shape, axis = _shape(random, cols if cols <= longest else longest, most, rows)
     dtype, cast = _one(random, DTYPES), None
     if random.random() < 0.2:
         dtype, cast = _one(random, DTYPES + INTEGERS), _one(random, DTYPES)
@@ -176,11 +178,11 @@ def drawn(
     )
 
 
-def _shape(random: Generator, cols: int, most: int) -> tuple[tuple[int, ...], int]:
+def _shape(random: Generator, cols: int, most: int, numbers: Sequence[int]) -> tuple[tuple[int, ...], int]:
     """0 to 5 dimensions around an axis of that length."""
-    rows = _one(random, ROWS)
+    rows = _one(random, numbers)
     while rows > 1 and rows * cols > most:
-        rows = _one(random, [r for r in ROWS if r < rows])
+        rows = _one(random, [r for r in numbers if r < rows])
     if cols == 1 and random.random() < 0.3:
         return (), int(random.integers(-1, 1))
     others = _factors(random, 0 if random.random() < 0.02 else rows, int(random.integers(0, 5)))

@@ -15,7 +15,9 @@ import pytest
 
 import softlab
 from softlab import fused, plans
+from softlab.hardware import devices
 from softlab.plans.resources import Resources
+from tests.hardware.random_cases import Drawing
 from tests.random_cases import fusions, layouts, oracle, values
 from tests.random_cases.__main__ import main
 from tests.random_cases.cases import (
@@ -32,6 +34,7 @@ from tests.random_cases.cases import (
     simpler,
 )
 from tests.random_cases.check import Emulator, run
+from tests.random_cases.few_sms import plan_for
 from tests.random_cases.oracle import evaluation
 from tests.random_cases.prepare import Placed, prepare
 from tests.sampled import in_sample, sampled
@@ -87,6 +90,18 @@ def check(portion: int, executor: Any) -> None:
         if outcome.problem:
             failed.append(f"{outcome.problem}\n  python -m tests.random_cases --case '{outcome.case}'")
     assert not failed, "\n".join(failed)
+
+
+def test_few_sms_bring_tiles_to_small_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles take 256 rows per SM, 33 792 of an H100: random cases reach them with plans for four SMs."""
+    monkeypatch.setitem(devices._NAMED, devices.DEFAULT_NAME, devices.resolve())  # the default again, afterwards
+    plan_for(4)
+    drawing = Drawing(5, ("fast",), most=150_000, least=1, longest=128, fused=0.5, sms=4)
+    cases = [case for case in map(drawing.case, range(30)) if case.rows * case.cols <= 30_000]
+    outcomes = [run(case, Emulator()) for case in cases]
+    assert not [(outcome.problem, str(outcome.case)) for outcome in outcomes if outcome.problem]
+    assert {outcome.kernel for outcome in outcomes if outcome.case.fusion} >= {"fast_tile", "fast_warp"}
+    assert {outcome.kernel for outcome in outcomes if not outcome.case.fusion} >= {"fast_tile", "fast_warp"}
 
 
 #: Kernels with few cases: of empty arrays, of the longest rows.
