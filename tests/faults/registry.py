@@ -38,6 +38,8 @@ from tests.faults.course_sixth import BAD_SIXTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.course_tenth import BAD_TENTH
 from tests.faults.course_tenth_good import GOOD_TENTH
+from tests.faults.course_twelfth import BAD_TWELFTH
+from tests.faults.course_twelfth_good import GOOD_TWELFTH
 from tests.faults.global_case import GlobalCase
 from tests.faults.global_cases import GLOBAL_CASES
 from tests.faults.planted import PLANTED, PLANTED_OBJECTS, Planted
@@ -241,6 +243,7 @@ _EIGHTH = "types, intrinsics, library calls, wide tiles"
 _NINTH = "searches, fragments, tensor maps, scopes, hand-overs"
 _TENTH = "pages, experts, work lists, carved memory, fix-ups"
 _ELEVENTH = "leaders, tails, rings and halves of words"
+_TWELFTH = "templates, references, leases, drains, lists"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -263,6 +266,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, _NINTH, "ninth") for case in BAD_NINTH)
     yield from (_course(case, _TENTH, "tenth") for case in BAD_TENTH)
     yield from (_course(case, _ELEVENTH, "eleventh") for case in BAD_ELEVENTH)
+    yield from (_course(case, _TWELFTH, "twelfth") for case in BAD_TWELFTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -289,6 +293,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, _NINTH, "ninth") for case in GOOD_NINTH)
     yield from (_course(case, _TENTH, "tenth") for case in GOOD_TENTH)
     yield from (_course(case, _ELEVENTH, "eleventh") for case in GOOD_ELEVENTH)
+    yield from (_course(case, _TWELFTH, "twelfth") for case in GOOD_TWELFTH)
 
 
 @lru_cache(maxsize=1)

@@ -21,12 +21,15 @@ from tests.faults.course_patterns import GOOD_PATTERNS
 from tests.faults.course_seventh_good import GOOD_SEVENTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.course_tenth_good import GOOD_TENTH
+from tests.faults.course_twelfth_good import GOOD_TWELFTH
 from tests.faults.outcome import outcome
 from tests.faults.registry import Case, good_cases, planted_cases
 from tests.sampled import one_of
 
 #: The others have their tests in test_faults.py, test_good_kernels.py and tests/instruments/test_global_hazards.py.
 NEW = ("course/", "refused/")
+#: The later sets.
+LATER = ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/", "eleventh/", "twelfth/")
 
 
 def _parameters(cases: tuple[Case, ...], names: tuple[str, ...] = NEW) -> list:
@@ -59,7 +62,7 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 def _patterns(cases: tuple[Case, ...]) -> list:
     later = one_of(
         8,
-        _parameters(cases, ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/", "eleventh/")),
+        _parameters(cases, LATER),
         lambda case: case.family,
     )
     return [*one_of(4, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
@@ -92,7 +95,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
 _LATER_SETS = GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH + GOOD_NINTH + GOOD_TENTH
-_LATER = [case for case in (*_LATER_SETS, *GOOD_ELEVENTH) if case.expected]
+_LATER = [case for case in (*_LATER_SETS, *GOOD_ELEVENTH, *GOOD_TWELFTH) if case.expected]
 
 
 @pytest.mark.parametrize(
