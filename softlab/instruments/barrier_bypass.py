@@ -49,6 +49,8 @@ class BarrierBypasses:
         self._reachable: dict[int, frozenset[int]] = {}
         #: For each barrier the threads that have arrived and gone on, (blocks, threads) bool.
         self._ahead: dict[int, np.ndarray] = {}
+        #: The same for threads that ever have.
+        self._arriving: dict[int, np.ndarray] = {}
 
     @property
     def waiting(self) -> bool:
@@ -72,6 +74,7 @@ class BarrierBypasses:
         mask = lanes.mask
         before = self._ahead.get(barrier, np.zeros_like(mask))
         self._ahead[barrier] = before & ~mask if complete else before | mask
+        self._arriving[barrier] = self._arriving.get(barrier, False) | mask
         for found in self._waiting.values():
             if barrier in found.barriers:
                 found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
@@ -123,9 +126,13 @@ class BarrierBypasses:
         return found is not None and found.group == WARP
 
     def by_thread(self, row: int, column: int, group: int) -> tuple[int, np.ndarray] | None:
-        """(instruction, mask) of a bypass by this thread so far; ``group``: how many threads wait for each other."""
+        """(instruction, mask) of a bypass by this thread so far; ``group``: how many threads wait for each other.
+
+        A thread that arrives at the same barrier elsewhere (``bar.arrive``) is on its way there, and bypasses nothing.
+        """
         for instruction, found in self._waiting.items():
-            if found.group == group and found.beyond[row, column]:
+            comes = any(self._arriving[barrier][row, column] for barrier in found.barriers & self._arriving.keys())
+            if found.group == group and found.beyond[row, column] and not comes:
                 return instruction, found.beyond
         return None
 

@@ -107,7 +107,8 @@ BAD_TWELFTH = (
     _bad("vote_of_the_block_in_a_short_circuit", _BARRIER, block=96, arguments=ints(96, 96)),
     _bad("named_barrier_for_a_warp_and_a_half", _BARRIER, arguments=ints(64, 64)),
     _bad("named_barrier_that_waits_for_a_third_warp", _BARRIER, hangs=True, arguments=ints(32, 32)),
-    _bad("named_barriers_without_the_way_back", arguments=ints(128, 128, then=(4,))),
+    # The warp that fills may arrive twice in one phase; then the other one waits for ever.
+    _bad("named_barriers_without_the_way_back", hangs=True, arguments=ints(128, 128, then=(4,))),
     _bad("pipeline_waits_for_all_but_the_newest", arguments=reals(256, 256, then=(4,))),
     _bad("bytes_of_one_row_too_many_expected", _LOOP, hangs=True, arguments=reals(96, 96, then=(4,))),
     _bad("bulk_copy_of_thirteen_floats", _ALIGNMENT, arguments=reals(16, 13)),
@@ -145,7 +146,7 @@ BAD_TWELFTH = (
     _bad("moved_under_a_predicate_alone", _UNSET, block=42, arguments=ints(42, 42)),
     _bad("steps_to_one_from_nothing", _LOOP, hangs=True, block=36, arguments=lambda: [np.arange(36, dtype="u4"),
                                                                                       zeros(36)]),
-    _bad("count_of_warps_of_which_one_has_gone", _LOOP, hangs=True, block=96, arguments=ints(57, 96, then=(57,))),
+    _bad("count_of_warps_of_which_one_has_gone", _LOOP, hangs=True, block=96, arguments=ints(96, 96, then=(57,))),
     _bad("two_accounts_locked_in_both_orders", _LOOP, hangs=True, grid=2, block=1,
          arguments=lambda: [zeros(2), zeros(1), zeros(2)]),
     _bad("permit_given_to_the_wrong_stage", _LOOP, hangs=True, arguments=ints(224, 224, then=(7,))),

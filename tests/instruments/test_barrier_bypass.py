@@ -65,6 +65,26 @@ def test_threads_that_run_what_comes_behind_bypass_the_barrier():
     assert bypasses.by_exiting(lanes(1, 40)) is None
 
 
+def test_threads_that_arrive_at_the_barrier_elsewhere_go_around_nothing_on_their_way():
+    """Whoever waits again meets them at their next arrival; only their end shows that none comes."""
+    bypasses, blocks, barrier = followed()
+    bypasses.arrive_ahead(1, lanes(0, 40, 41), complete=False)
+    bypasses.arrive_ahead(1, lanes(0, 40, 41), complete=True)
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS, 1)
+    bypasses.run(blocks[2], lanes(0, 40, 50))
+    assert bypasses.by_thread(0, 40, THREADS) is None
+    assert found(bypasses.by_thread(0, 50, THREADS)) == (barrier, [(0, 40), (0, 50)])
+    assert found(bypasses.by_exiting(lanes(0, 40))) == (barrier, [(0, 40)])
+
+
+def test_threads_that_arrive_at_another_barrier_go_around_this_one():
+    bypasses, blocks, barrier = followed()
+    bypasses.arrive_ahead(2, lanes(0, 40), complete=False)
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS, 1)
+    bypasses.run(blocks[2], lanes(0, 40))
+    assert found(bypasses.by_thread(0, 40, THREADS)) == (barrier, [(0, 40)])
+
+
 def test_threads_that_come_back_bypass_nothing():
     bypasses, blocks, barrier = followed()
     bypasses.wait(barrier, 2, lanes(0, 0), THREADS)

@@ -194,9 +194,9 @@ extern "C" __global__ void warp_tells_another_by_a_volatile_word(const int* x, i
   if (t < 32) {
     data[lane] = x[lane];  // BUG
     __syncwarp();
-    if (lane == 0) ready = 1;
+    if (lane == 0) ready = 1;  // BUG
   } else {
-    while (!ready) __nanosleep(20);
+    while (!ready) __nanosleep(20);  // BUG
     __syncwarp();
     y[lane] = data[31 - lane];  // BUG
   }
@@ -1067,6 +1067,8 @@ extern "C" __global__ void drain_of_a_buffer_that_is_filled_again(const int* x, 
 extern "C" __global__ void value_computed_by_one_lane_and_its_copy_stored(const int* x, int* y) {
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   __shared__ int base[5];
+  if (threadIdx.x < 5) base[threadIdx.x] = 0;
+  __syncthreads();
   if (lane == 0) base[warp] = x[warp];  // BUG
   y[threadIdx.x] = x[threadIdx.x] - base[warp];  // BUG
 }
