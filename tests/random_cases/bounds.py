@@ -122,16 +122,22 @@ class Arithmetic:
     def exp(self, a: Approx, factors: int = 1, flushed: bool = False, away: np.ndarray | float = 0) -> Approx:
         """exp(a); the kernel's a may be larger or smaller by ``away`` throughout, see :meth:`from_largest`.
 
-        With several ``factors`` the kernel takes it as exp(a1) exp(a2)..., each a of it 0 or less, their sum a (a is
-        then the difference of two numbers, and its bound holds the roundings of all parts: together they are as large
-        as a). Each factor has the error of an exponential, each product of two half an ulp more. ``flushed``: a factor
-        beneath the smallest normal number may be 0.
+        With several ``factors`` the kernel takes it as exp(a1) exp(a2)..., each a of it 0 or less, their sum a. Then a
+        is the difference of two numbers, and its bound has half an ulp of a. Each part is rounded instead, by half an
+        ulp of its own: together up to half of eps times a, which is less than an ulp of a (2^k - 1 in parts of 2^(k-1)
+        and a little less has 1.5 of its half ulps). Each factor has the error of an exponential, each product of two
+        half an ulp more. ``flushed``: a factor beneath the smallest normal number may be 0.
         """
         with np.errstate(all="ignore"):
             value = np.exp(a.value)
             size = _size(a.value) + a.error + away
             units = self._units_of_exp(size, factors)
-            relative = a.error if factors == 1 else a.error + (units + (factors - 1) / 2) * float(self.type.eps)
+            relative = a.error
+            if factors > 1:
+                eps = float(self.type.eps)
+                relative = (
+                    relative + (units + (factors - 1) / 2) * eps + np.maximum(0, size * eps - self._ulp(size)) / 2
+                )
             # Of -inf it is 0, exactly; of a finite number an infinitesimal at best.
             error = np.where(np.isneginf(a.value) & (a.error == 0), 0, value * np.expm1(relative))
             vanishing = ((value == 0) | (factors > 1)) & np.isfinite(a.value)

@@ -91,6 +91,23 @@ def test_exponentials_in_factors(factors: int, flushed: bool) -> None:
     assert worst > 0.4
 
 
+@pytest.mark.parametrize("compute", ["float32", "float64"])
+def test_the_parts_of_an_exponent_round_by_their_own_size(compute: str) -> None:
+    """x - m in two steps, by the largest of a part of the row: the roundings may be 1.5 times that of one step."""
+    arithmetic, random = Arithmetic(compute, fast=compute == "float32"), np.random.default_rng(8)
+    first = np.asarray(-random.uniform(0, 256, SIZE), compute).astype(arithmetic.wide)
+    second = np.asarray(-random.uniform(0, 256, SIZE), compute).astype(arithmetic.wide)
+    parts = [np.asarray(part * 1.01, compute) for part in (first, second)]
+    whole = (first + second) * arithmetic.wide(1.01)
+    difference = arithmetic.add(Approx(whole, np.zeros(SIZE)), arithmetic.constant(0))
+    bound = arithmetic.exp(difference, 2)
+    off = np.abs(np.exp(parts[0].astype(arithmetic.wide)) * np.exp(parts[1].astype(arithmetic.wide)) - bound.value)
+    normal = bound.value > np.finfo(compute).smallest_normal * 1e3
+    assert (off <= bound.error * ORACLE)[normal].all()
+    once = off / (bound.value * np.expm1(difference.error))
+    assert once[normal].max() > 1.2, "half an ulp of the whole exponent would have been too little"
+
+
 @pytest.mark.parametrize("count", [1, 2, 100, 3000])
 def test_sums_hold_every_order(count: int) -> None:
     """One after the other is the longest path; in float32 its error comes to some of the bound, in any order."""
