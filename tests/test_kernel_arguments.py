@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +15,7 @@ from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import scalar_for_driver
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
+from softlab.errors import KernelFault
 from softlab.kernel import Kernel
 from softlab.kernel.c_types import declared_types
 from softlab.kernel.mangled_names import parameter_types
@@ -327,3 +330,60 @@ def test_a_number_for_a_bool_is_true_as_in_c(value: object) -> None:
     y = np.zeros(1)
     Kernel("__global__ void k(double* y, bool a) { y[0] = a; }", "k").run(1, 1, (y, value))
     assert y[0] == 1
+
+
+class _Series:
+    """Like an array of another library, without its interface."""
+
+    def __array__(self) -> np.ndarray:
+        return np.zeros(4, np.float32)
+
+
+class _Count:
+    def __index__(self) -> int:
+        return 4
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        (np.float32(3), r"float\*, got one numpy.float32. Pass a NumPy array for a pointer: numpy.array\(\[x\]\)"),
+        (b"12345678", r"float\*, got builtins.bytes.*numpy.frombuffer\(x, numpy.float32\)"),
+        (memoryview(b"1234"), r"float\*, got builtins.memoryview"),
+        ("x", r"float\*, got builtins.str. Pass a NumPy array for a pointer"),
+        (1.5, r"float\*, got builtins.float"),
+        (1j, r"float\*, got builtins.complex"),
+        (range(3), r"float\*, got builtins.range"),
+        (np.zeros(4, "f4").flat, r"float\*, got numpy.flatiter"),
+        (len, r"float\*, got builtins.builtin"),
+        (np.ndarray, r"float\*, got the class numpy.ndarray. Pass an object"),
+        (_Series(), r"float\*, got .*_Series"),
+    ],
+)
+def test_what_is_no_pointer_is_told_the_parameter_as_the_source_has_it(argument: object, message: str) -> None:
+    kernel = Kernel('extern "C" __global__ void k(float* x, int n) {}', "k")
+    with pytest.raises(TypeError, match=f"argument 0: the parameter is {message}"):
+        kernel.run(1, 1, [argument, 4], record=False)
+
+
+@pytest.mark.parametrize("argument", [Decimal(4), Fraction(4), _Count(), len, int])
+def test_what_is_no_number_is_told_the_parameter_as_the_source_has_it(argument: object) -> None:
+    kernel = Kernel('extern "C" __global__ void k(float* x, int n) {}', "k")
+    with pytest.raises(TypeError, match="argument 1: the parameter is int, got "):
+        kernel.run(1, 1, [None, argument], record=False)
+
+
+def test_the_advice_for_bfloat16_names_its_module() -> None:
+    kernel = Kernel('#include <cuda_bf16.h>\nextern "C" __global__ void k(__nv_bfloat16* x, __nv_bfloat16 y) {}', "k")
+    with pytest.raises(TypeError, match=r"x.astype\(ml_dtypes.bfloat16\).*x.view\(ml_dtypes.bfloat16\)"):
+        kernel.run(1, 1, [np.zeros(2, "f2"), ml_dtypes.bfloat16(1)], record=False)
+    with pytest.raises(TypeError, match=r"Pass ml_dtypes.bfloat16\(x\)"):
+        kernel.run(1, 1, [None, np.float32(1)], record=False)
+
+
+def test_an_array_that_begins_at_an_odd_address_is_named_itself() -> None:
+    kernel = Kernel('extern "C" __global__ void k(float* x) { x[threadIdx.x] = 1; }', "k")
+    with pytest.raises(
+        KernelFault, match=r"misaligned: .*argument 0, which has 128 bytes\. The array itself begins at"
+    ):
+        kernel.run(1, 32, [np.zeros(129, "u1")[1:].view("f4")], record=False)

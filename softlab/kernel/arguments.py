@@ -11,10 +11,13 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import PackedStruct, PointerTable, Struct, arrays_of
+from softlab.cuda.tensor_maps import TensorMap
+from softlab.cuda.textures import Image
 from softlab.dtypes import ELEMENT_TYPES
 from softlab.kernel.c_types import CType, declared_types
 from softlab.kernel.encoding import encode
 from softlab.kernel.layouts import Layouts
+from softlab.kernel.record_arguments import check_records
 
 _INTEGERS = {
     "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4, "unsigned int": 4,
@@ -44,6 +47,8 @@ _ACCESSOR = re.compile(r"at::GenericPackedTensorAccessor<(.+), (\d+), [^,]*, (in
 _MATRIX = re.compile(r"cv::cuda::PtrStep(Sz)?<(.+)>")
 #: Types with fields x, y, z, w.
 _VECTORS = frozenset(f"{name}{count}" for name in ("float", "double", "int", "uint") for count in (2, 3, 4))
+#: What is an argument without being an array.
+_KINDS = (np.generic, bool, int, Struct, TensorMap, Image)
 _NULL = np.uint64(0)
 
 
@@ -76,7 +81,8 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
     for as_struct in (_accessor, _matrix):
         arguments = [as_struct(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True))]
     for number, (argument, one) in enumerate(zip(arguments, declared, strict=True)):
-        _check_no_struct(number, argument, one, layouts)
+        _check_kind(number, argument, one)
+        _check_struct(number, argument, one, layouts)
     pairs = enumerate(zip(arguments, declared, strict=True))
     return tuple(
         _composed(number, *pair, layouts) if isinstance(pair[0], dict | tuple | list) else _checked(number, *pair)
@@ -174,19 +180,50 @@ def _check_value(number: int, argument: Any, declared: CType) -> None:
     taken = _DTYPES[declared.element]
     if isinstance(argument, np.generic) and single and argument.dtype.name not in taken:
         raise TypeError(
-            f"{what}, which takes {' or '.join(taken)}, got numpy.{argument.dtype.name}. Pass numpy.{taken[0]}(x), or "
-            "a Python number"
+            f"{what}, which takes {' or '.join(taken)}, got numpy.{argument.dtype.name}. Pass {_named(taken[0])}(x), "
+            "or a Python number"
         )
     if isinstance(argument, str | complex) and not isinstance(argument, np.generic):
         raise TypeError(f"{what}, got the {type(argument).__name__} {argument!r}. Pass a number")
 
 
-def _check_no_struct(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> None:
-    """An array is no struct, though one of eight bytes could hold its address."""
-    if declared is None or declared.pointers or declared.element in _DTYPES or not isinstance(argument, np.ndarray):
+def _check_kind(number: int, argument: Any, declared: CType | None) -> None:
+    """What can be no argument at all for a parameter of that type."""
+    if declared is None or argument is None or isinstance(argument, dict | tuple | list):
         return
-    layout = layouts.of_type(declared.element) if layouts is not None else None
-    if layout is not None and layout.kind == "struct" and argument.dtype.names is None:
+    what, wanted = f"argument {number}: the parameter is {declared.text}", "a NumPy array for a pointer"
+    if isinstance(argument, type):
+        raise TypeError(f"{what}, got the class {argument.__module__}.{argument.__qualname__}. Pass an object")
+    name = f"{type(argument).__module__}.{type(argument).__qualname__}"
+    if declared.pointers:
+        if isinstance(argument, bytes | bytearray | memoryview):
+            dtype = default_dtype(declared) or np.dtype(np.uint8)
+            raise TypeError(f"{what}, got {name}. Pass {wanted}: numpy.frombuffer(x, numpy.{dtype.name})")
+        if isinstance(argument, np.generic) and argument.dtype.name not in ("int64", "uint64"):
+            raise TypeError(f"{what}, got one numpy.{argument.dtype.name}. Pass {wanted}: numpy.array([x])")
+    elif declared.element not in _DTYPES:
+        return
+    kinds = _KINDS if declared.pointers else (*_KINDS, float, str, complex, bytes, bytearray, memoryview)
+    if not isinstance(argument, kinds) and not _is_array(argument):
+        raise TypeError(f"{what}, got {name}. Pass {wanted if declared.pointers else 'a number'}")
+
+
+def _is_array(argument: Any) -> bool:
+    """Whether it is an array of some library, on the host or on a GPU."""
+    return hasattr(argument, "dtype") or hasattr(argument, "__cuda_array_interface__")
+
+
+def _check_struct(number: int, argument: Any, declared: CType | None, layouts: Layouts | None) -> None:
+    """An array is no struct, though one of eight bytes could hold its address. Records are those of the pointer."""
+    if declared is None or not isinstance(argument, np.ndarray) or declared.pointers > 1 or declared.element == "void":
+        return
+    taken, named = _DTYPES.get(declared.element), argument.dtype.names is not None
+    if named != bool(declared.pointers) or (taken is not None and not named):
+        return
+    layout = layouts.of_type(declared.element) if layouts is not None and taken is None else None
+    if named and argument.dtype.isnative:
+        check_records(number, argument, declared, taken, layout)
+    elif not named and layout is not None and layout.kind == "struct":
         raise TypeError(
             f"argument {number} is an array of {argument.dtype}, but the parameter is the struct {declared.text}: give "
             "a dict or a tuple of its fields"
@@ -247,6 +284,11 @@ def _check_integer(number: int, value: int, declared: CType) -> None:
         )
 
 
+def _named(dtype: str) -> str:
+    """A dtype as Python names it: NumPy itself has no bfloat16."""
+    return f"ml_dtypes.{dtype}" if dtype == "bfloat16" else f"numpy.{dtype}"
+
+
 def _check_array(number: int, array: Any, declared: CType) -> None:
     taken, numpy = _DTYPES.get(declared.element), isinstance(array.dtype, np.dtype)
     if taken is None or declared.pointers > 1 or (numpy and (array.dtype.names is not None or array.dtype.hasobject)):
@@ -254,14 +296,14 @@ def _check_array(number: int, array: Any, declared: CType) -> None:
     name = array.dtype.name if numpy else str(array.dtype).removeprefix("torch.")
     if not declared.pointers:
         value = array.item() if not array.shape else "..."
-        instead = "a tuple of its fields" if declared.element in _VECTORS else f"numpy.{taken[0]}({value})"
+        instead = "a tuple of its fields" if declared.element in _VECTORS else f"{_named(taken[0])}({value})"
         raise TypeError(
             f"argument {number} is an array of {name} with the shape {tuple(array.shape)}, but the parameter is "
             f"{declared.text}, no pointer: the kernel would get an address. Pass {instead}"
         )
     if name not in taken:
-        convert = f"x.astype(numpy.{taken[0]})" if numpy else f"x.to(torch.{taken[0]})"
-        reinterpret = f"x.view({'numpy' if numpy else 'torch'}.{taken[0]})"
+        dtype = _named(taken[0]) if numpy else f"torch.{taken[0]}"
+        convert, reinterpret = f"x.{'astype' if numpy else 'to'}({dtype})", f"x.view({dtype})"
         raise TypeError(
             f"argument {number} is an array of {name}, but the parameter is {declared.text}, which takes "
             f"{' or '.join(taken)}. Pass {convert} to convert the values, or {reinterpret} to pass the bits as they are"

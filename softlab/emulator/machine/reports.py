@@ -25,6 +25,11 @@ _HINTS = {
     "misaligned": ", which is no multiple of {width}. A vector access needs an address that is a multiple of its size: "
     "load single elements where the row does not start there",
 }
+#: Of an array that begins at such an address itself.
+_MISALIGNED_ARRAY = (
+    ". The array itself begins at an address that is no multiple of {width}. Pass a copy of it, or a view that begins "
+    "at a multiple"
+)
 #: Of a misaligned store to the result of a function. NVRTC 12.9 writes one, and ptxas drops the address's low bits: an
 #: H100 had the value at the lower address.
 _PACKED_RESULT = (
@@ -107,6 +112,8 @@ class FaultReports:
         shown, location, argument = self._describe(site, target)
         of_result = kind == "misaligned" and site.store and site.instruction.has("param")
         hint = (_PACKED_RESULT if of_result else _HINTS[kind]).format(width=site.alignment)
+        if kind == "misaligned" and argument is not None and shown % site.alignment == 0:
+            hint = _MISALIGNED_ARRAY.format(width=site.alignment)
         named = None if kind == "misaligned" else self._named(site, target)
         if named is None:
             fault = self.fault(
