@@ -174,7 +174,9 @@ def has_header(name: str) -> bool:
         return True
     if compiler == "clang":
         return clang.own_header(name)
-    return any((Path(option.removeprefix("-I")) / name).is_file() for option in include_options())
+    with suppress(OSError):  # a name that is too long for a path
+        return any((Path(option.removeprefix("-I")) / name).is_file() for option in include_options())
+    return False
 
 
 def _architecture(arch: str) -> str:
@@ -386,13 +388,13 @@ def _write_cache(path: Path, program: Program) -> None:
 
 
 def _check_texts(*, source: str, name: str, file: str, options: Sequence[str]) -> None:
-    _check_text("source", source)
+    check_text("source", source)
     for what, text in (("name", name), ("file", file), *(("option", option) for option in options)):
-        _check_text(what, text)
+        check_text(what, text)
 
 
-def _check_text(what: str, text: str) -> None:
-    """Refuse a text that NVRTC would not read to its end."""
+def check_text(what: str, text: object) -> None:
+    """Refuse what is no text, or one that NVRTC would not read to its end."""
     if not isinstance(text, str):
         raise TypeError(f"the {what} must be a string, not {type(text).__name__}")
     if "\0" in text:

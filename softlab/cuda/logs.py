@@ -61,6 +61,11 @@ _ADVICE = (
         "{0} is an instruction of Blackwell GPUs (sm_100a). The emulator has those of sm_90a and older.",
     ),
     (
+        r"uses too much (shared) data",
+        "Variables in {0} memory whose size the source says have at most 48 KiB per block. Declare an array as "
+        "extern __shared__ and give its bytes with the launch (smem=).",
+    ),
+    (
         r'identifier "texture" is undefined|function template "tex[123]D',
         "Texture references are gone since CUDA 12. A cudaTextureObject_t as a parameter takes a softlab.Texture, and "
         "softlab.Kernel.from_file takes a reference that the file declares.",
@@ -110,7 +115,7 @@ def rejection(
 
     ``sources``: the texts by file name; ``file`` is the one with the kernel ``name``.
     """
-    log = log.strip("\0 \n")
+    log = log.replace("\0", "\n").strip()  # the compiler's and the assembler's texts end with a NUL each
     if "__nv_name_map" in log and not re.search(r"^(?!__nv_name_map).*\berror\b.*:", log, re.MULTILINE):
         return no_kernel(name, file, sources[file], log, compiler)
     said = _errors(log) or log

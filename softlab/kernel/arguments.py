@@ -72,6 +72,9 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
             order.
         ValueError: a Python int that does not fit, or a struct with other fields.
     """
+    if not isinstance(arguments, Sequence) or isinstance(arguments, str | bytes):
+        kind = f"{type(arguments).__module__}.{type(arguments).__qualname__}"
+        raise TypeError(f"args is one {kind}: give a sequence with one argument for each parameter, such as [x]")
     declared = declared_types(program) or ()
     if len(declared) != len(arguments):
         if declared and all(declared):

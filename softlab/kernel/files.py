@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from softlab.cuda.compile import Program, compile_program, has_header
+from softlab.cuda.compile import Program, check_text, compile_program, has_header
 from softlab.cuda.device_code import DeviceCode, read
 from softlab.cuda.found_headers import folders_of
 from softlab.cuda.given_options import macros_in
@@ -135,8 +135,11 @@ def compile_text(
 
     Raises:
         CompileError: the kernel does not compile either way.
-        ValueError: as :func:`softlab.cuda.compile.compile_program`.
+        TypeError, ValueError: as :func:`softlab.cuda.compile.compile_program`.
     """
+    if isinstance(text, os.PathLike):
+        raise TypeError(f"the source is the path {os.fspath(text)!r}: give its text, or call Kernel.from_file")
+    check_text("source", text)
     options = tuple(options)
     read_code = partial(_read_text, decode(text.encode()), options)
     until = time.process_time() + SECONDS_OF_GUESSES

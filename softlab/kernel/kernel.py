@@ -24,7 +24,7 @@ from softlab.kernel.limits import (
     recorded_blocks,
 )
 from softlab.kernel.on_gpu import GpuKernel, is_on_gpu
-from softlab.kernel.options import check_choice, check_options
+from softlab.kernel.options import check_choice, checked_options
 from softlab.kernel.progress import ProgressBar
 from softlab.kernel.records import Launched
 from softlab.kernel.variables import Variables, VariableStore
@@ -61,7 +61,7 @@ class Kernel:
     Raises:
         CompileError: the source does not compile; the message has the compiler's log and the lines.
         ValueError: an option names an architecture, or the source has a NUL character.
-        TypeError: ``options`` is a string.
+        TypeError: the source or the name is no string, or ``options`` is no sequence of strings.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Kernel:
         options: Sequence[str] = (),
         file: str = "kernel.cu",
     ) -> None:
-        check_options(options)
+        options = checked_options(options)
         self.program = compile_text(source, name, arch=arch, options=options, file=file)
         begin_disassembly(self.program)
 
@@ -110,7 +110,7 @@ class Kernel:
                 host code.
             OSError: the file cannot be read.
         """
-        check_options(options)
+        options = checked_options(options)
         if isinstance(files, str | os.PathLike):
             raise TypeError(f"files must be a list of paths, not {files!r}")
         kernel = cls.from_program(compile_file(path, name, arch=arch, options=options, files=files))
@@ -273,6 +273,8 @@ class Kernel:
         """
         check_choice("compiled", compiled, (None, "none", "hot", "all"))
         check_choice("check", check, (True, False, "collect"))
+        check_choice("record", record, (True, False))
+        check_choice("cooperative", cooperative, (True, False))
         shape = LaunchShape.of(grid, block, smem)
         check_launch(self.program, shape)
         args = checked_arguments(self.program, args, self.layouts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -106,7 +106,9 @@ def warp_order(given: Sequence[int] | None, block: Index3) -> tuple[int, ...]:
     if given is None:
         return ()
     warps = -(-prod(block) // _WARP)
-    order = tuple(index(warp) for warp in given)
+    if not isinstance(given, Iterable):
+        raise TypeError(f"warp_order = {given!r}: give a sequence of warps, such as (1, 0)")
+    order = tuple(_integer("warp_order", warp) for warp in given)
     if sorted(order) != list(range(warps)):
         raise ValueError(
             f"warp_order = {order}: a block of {block} has the warps 0 to {warps - 1}; name each of them once"
@@ -120,10 +122,10 @@ def random_order(given: int | None, warp_order: Sequence[int] | None) -> int | N
         return None
     if warp_order is not None:
         raise ValueError("warp_order and random_order are two orders: pass one of them")
-    number = index(given)
+    number = _integer("random_order", given)
     if number < 0:
         raise ValueError(
-            f"random_order = {number}: pass a number that is not negative; another one gives another order"
+            f"random_order = {_shown(number)}: pass a number that is not negative; another one gives another order"
         )
     return number
 
