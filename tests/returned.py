@@ -1,5 +1,8 @@
 """What the functions of some modules return while other code runs, as digests: no result changes unseen.
 
+    python -m tests.returned             # record all as they are now, after a change that is meant
+    python -m tests.returned NAME        # only one of RECORDS: plans, operators, course
+
 A wrong share or a wrong count often changes no plan and no sentence of those that a test asks for. Here it is seen
 where it is returned. A digest says nothing of what is right: other tests do. It says which function returns something
 else than before a change that was meant to change nothing.
@@ -8,21 +11,35 @@ else than before a change that was meant to change nothing.
 from __future__ import annotations
 
 import hashlib
-import inspect
+import importlib
+import io
 import json
+import os
+import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
+import pytest
+
+from tests.mutation.covering import MARKS
 
 ROOT = Path(__file__).parents[1]
 #: How deep records lie in records.
 DEPTH = 4
+#: In place of a digest: the function does not return the same each time, such as a time or a folder.
+VARIES = "varies"
+#: The name of a record -> the module that has it.
+RECORDS = {
+    "plans": "tests.plans.returned_plans",
+    "operators": "tests.operators.returned_operators",
+    "course": "tests.course.returned_course",
+}
 
 
 def text(value: Any, depth: int = DEPTH) -> str:
@@ -75,20 +92,19 @@ def returned(*folders: str) -> Iterator[dict[str, set[str]]]:
     places = tuple(str(ROOT / folder) for folder in folders)
     _forget(places)
     found: dict[str, set[str]] = {}
-    names: dict[Any, str] = {}
+    names: dict[CodeType, str] = {}
 
-    def name_of(code: Any) -> str:
+    def name_of(code: CodeType) -> str:
         own = "<" not in code.co_name and code.co_filename.startswith(places)
         return f"{Path(code.co_filename).relative_to(ROOT).as_posix()} {code.co_qualname}" if own else ""
 
     def note(frame: FrameType, event: str, result: Any) -> None:
-        if event != "return":
+        # A function that raises seems to return None, and so does a generator when it is closed, whenever that is.
+        if event != "return" or result is None:
             return
-        code = frame.f_code
-        if (name := names.get(code)) is None:
+        if (name := names.get(code := frame.f_code)) is None:
             name = names[code] = name_of(code)
-        # A generator that is closed returns None, whenever the garbage collector comes.
-        if name and not (result is None and code.co_flags & inspect.CO_GENERATOR):
+        if name:
             found.setdefault(name, set()).add(text(result))
 
     before = sys.getprofile()
@@ -107,8 +123,87 @@ def digests(found: dict[str, set[str]]) -> dict[str, str]:
     }
 
 
-def changed(record: Path, key: str, now: dict[str, str]) -> str:
-    """What a test says of functions that return something else than recorded; nothing where none does."""
-    recorded = json.loads(record.read_text())[key]
-    names = sorted(name for name in now.keys() | recorded.keys() if now.get(name) != recorded.get(name))
-    return f"{len(names)} functions return something else, or are new or no more: {names[:8]}" if names else ""
+def of_tests(file: str, only: str = "") -> None:
+    """Run the tests of a file in this process, ``only`` those of such names; RuntimeError where one fails."""
+    quiet = [
+        "-q",
+        "-k",
+        only,
+        "-W",
+        "ignore:Module already",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cov",
+        "-m",
+        MARKS,
+    ]
+    with redirect_stdout(io.StringIO()):
+        status = pytest.main([*quiet, str(ROOT / file)])
+    if status:
+        raise RuntimeError(f"tests of {file} fail")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Files or folders whose functions are seen, what runs (name -> function), and where the digests are kept."""
+
+    folders: tuple[str, ...]
+    work: Mapping[str, Callable[[], object]]
+    path: Path
+
+    def results(self, name: str) -> dict[str, str]:
+        """Function -> a digest of what it returns while this runs."""
+        with returned(*self.folders) as found:
+            self.work[name]()
+        return digests(found)
+
+    def changed(self, name: str) -> str:
+        """What a test says of functions that return something else than recorded; nothing where none does."""
+        recorded, now = json.loads(self.path.read_text())[name], self.results(name)
+        names = [one for one in sorted(now.keys() | recorded.keys()) if recorded.get(one) != VARIES]
+        names = [one for one in names if now.get(one) != recorded.get(one)]
+        if not names:
+            return ""
+        return (
+            f"{len(names)} functions return something else, or are new or no more: {names[:8]}. "
+            "`python -m tests.returned` records them anew, after a change that is meant."
+        )
+
+
+def _record(name: str) -> None:
+    """Write the digests of two processes where they agree; what differs from run to run varies."""
+    answers = []
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "tests.returned", name, "print"]
+        run = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
+        answers.append(json.loads(run.stdout))
+    first, second = answers
+    kept = {
+        work: {one: digest if second[work].get(one) == digest else VARIES for one, digest in found.items()}
+        for work, found in first.items()
+    }
+    recorded_of(name).path.write_text(json.dumps(kept, indent=0) + "\n")
+
+
+def recorded_of(name: str) -> Recorded:
+    """The record of that name."""
+    return importlib.import_module(RECORDS[name]).RECORDED
+
+
+def main(arguments: list[str]) -> None:
+    """Record all or one; with "print" say the digests as they are now."""
+    if arguments[1:] == ["print"]:
+        found = recorded_of(arguments[0])
+        print(json.dumps({work: found.results(work) for work in found.work}))
+        return
+    for name in arguments or RECORDS:
+        _record(name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
