@@ -18,11 +18,9 @@ from tests.mutation.mutants import modules
 from tests.returned import Recorded, of_tests
 
 #: Quick tests.
-_FILES = ("hints", "grading_parts", "formulas", "copies", "relations", "requirements", "mutants", "magic", "glossary",
+_FILES = ("hints", "grading_parts", "formulas", "relations", "requirements", "mutants", "magic",
           "behaviour_parts", "differences", "causes", "kernels", "exponentials", "values", "learners", "slides",
           "diagnosis", "probes", "execution", "submissions")  # fmt: skip
-#: Kernels of these exercises are judged, too.
-_KERNELS = ("05-call-it-twice", "03-write-the-butterfly", "18-one-slot", "18-halo-of-one-side", "10-make-it-read")
 
 
 def _sentences() -> None:
@@ -43,5 +41,5 @@ def _judge(names: list[str]) -> None:
 _WORK: dict[str, Callable[[], None]] = {name: partial(of_tests, f"tests/course/test_{name}.py") for name in _FILES}
 #: Functions are called with other arguments each time.
 _OTHERS = [name for name in all_answers() if not isinstance(course.exercise(name), WriteKernel | WriteFunction)]
-_WORK |= {"sentences": _sentences, "answers": partial(_judge, _OTHERS), "kernel answers": partial(_judge, [*_KERNELS])}
+_WORK |= {"sentences": _sentences, "answers": partial(_judge, _OTHERS)}
 RECORDED = Recorded(tuple(modules("grading")), _WORK, Path(__file__).parents[1] / "data" / "returned_course.json")
