@@ -85,6 +85,7 @@ SLOW = (
     "tests/hardware/test_machine_counters.py",
     "tests/hardware/test_ninth_kernels.py",
     "tests/hardware/test_sanitize.py",
+    "tests/hardware/test_seventeenth_kernels.py",
     "tests/hardware/test_sixteenth_kernels.py",
     "tests/hardware/test_tenth_kernels.py",
     "tests/hardware/test_thirteenth_kernels.py",

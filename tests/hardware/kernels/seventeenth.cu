@@ -1,0 +1,461 @@
+// Kernels for tests/hardware/seventeenth_cases.py: other ones than those of the sixteen sets before, as programs have
+// them.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+
+namespace cg = cooperative_groups;
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define ALL_LANES 0xffffffffu
+
+__device__ __forceinline__ int global_id() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ u32 hashed(u32 x) {
+  x = (x ^ x >> 17) * 0xed5ad4bbu;
+  x = (x ^ x >> 11) * 0xac4c1b51u;
+  return x ^ x >> 15;
+}
+
+// A stream of random numbers.
+struct Dice {
+  u32 state;
+  __device__ __forceinline__ u32 word() {
+    state = state * 747796405u + 2891336453u;
+    const u32 mixed = (state >> ((state >> 28) + 4) ^ state) * 277803737u;
+    return mixed >> 22 ^ mixed;
+  }
+  __device__ __forceinline__ u32 below(u32 n) { return __umulhi(word(), n); }
+};
+
+__device__ __forceinline__ u32 turned(u32 x, int by) { return x << by | x >> (32 - by); }
+
+// -------------------------------------------------------------------------------------------------- sound and pictures
+
+// Samples of 16 bits as 8-bit codes of telephones: sign, position of the highest bit, four bits behind it.
+__global__ void mu_law_codes(const short* __restrict__ samples, u8* __restrict__ codes, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  const int sample = samples[k], sign = sample < 0 ? 0x80 : 0;
+  const int size = min(abs(sample), 32635) + 132, exponent = 24 - __clz(size);
+  codes[k] = ~(sign | exponent << 4 | (size >> (exponent + 3) & 15));
+}
+
+// Voices through an all-pole lattice of order 8; each thread has its own reflections.
+__global__ void lattice_voices(const float* __restrict__ reflections, float* __restrict__ out, int n, int steps,
+                               float pulse) {
+  const int k = global_id();
+  if (k >= n) return;
+  float r[8], back[9] = {};
+#pragma unroll
+  for (int j = 0; j < 8; j++) r[j] = 0.8f * reflections[j * n + k] - 0.4f;
+  float loud = 0.0f;
+  for (int t = 0; t < steps; t++) {
+    float forward = t % 20 ? 0.0f : pulse;
+#pragma unroll
+    for (int j = 7; j >= 0; j--) {
+      forward -= r[j] * back[j];
+      back[j + 1] = back[j] + r[j] * forward;
+    }
+    back[0] = forward;
+    loud += forward * forward;
+  }
+  out[k] = loud;
+}
+
+__device__ __forceinline__ void ordered(int& a, int& b) {
+  const int low = min(a, b);
+  b = max(a, b);
+  a = low;
+}
+
+template <int N>
+__device__ __forceinline__ int middle_of(int (&v)[N]) {
+#pragma unroll
+  for (int i = 0; i <= N / 2; i++) {
+#pragma unroll
+    for (int j = i + 1; j < N; j++) ordered(v[i], v[j]);
+  }
+  return v[N / 2];
+}
+
+// Readings that are far from the median of seven, in medians of the distances, become the median.
+__global__ void hampel_filter(const int* __restrict__ readings, int* __restrict__ out, int n, int limit) {
+  const int k = global_id();
+  if (k >= n) return;
+  int window[7], apart[7];
+#pragma unroll
+  for (int j = 0; j < 7; j++) window[j] = apart[j] = readings[min(max(k + j - 3, 0), n - 1)];
+  const int own = window[3], median = middle_of(window);
+#pragma unroll
+  for (int j = 0; j < 7; j++) apart[j] = abs(apart[j] - median);
+  out[k] = abs(own - median) > limit * middle_of(apart) ? median : own;
+}
+
+__constant__ float cosines_of_8[64] = {
+    0.35355339f, 0.35355339f,  0.35355339f,  0.35355339f,  0.35355339f,  0.35355339f,  0.35355339f,  0.35355339f,
+    0.49039264f, 0.41573481f,  0.27778512f,  0.09754516f,  -0.09754516f, -0.27778512f, -0.41573481f, -0.49039264f,
+    0.46193977f, 0.19134172f,  -0.19134172f, -0.46193977f, -0.46193977f, -0.19134172f, 0.19134172f,  0.46193977f,
+    0.41573481f, -0.09754516f, -0.49039264f, -0.27778512f, 0.27778512f,  0.49039264f,  0.09754516f,  -0.41573481f,
+    0.35355339f, -0.35355339f, -0.35355339f, 0.35355339f,  0.35355339f,  -0.35355339f, -0.35355339f, 0.35355339f,
+    0.27778512f, -0.49039264f, 0.09754516f,  0.41573481f,  -0.41573481f, -0.09754516f, 0.49039264f,  -0.27778512f,
+    0.19134172f, -0.46193977f, 0.46193977f,  -0.19134172f, -0.19134172f, 0.46193977f,  -0.46193977f, 0.19134172f,
+    0.09754516f, -0.27778512f, 0.41573481f,  -0.49039264f, 0.49039264f,  -0.41573481f, 0.27778512f,  -0.09754516f};
+
+// Cosine transforms of 8 x 8 points, a thread per point and 64 threads per piece of the picture.
+__global__ void jpeg_pieces(const u8* __restrict__ picture, float* __restrict__ out, int width) {
+  extern __shared__ float pieces[];
+  const int u = threadIdx.x % 8, v = threadIdx.x / 8 % 8, piece = threadIdx.x / 64;
+  float *in = pieces + 128 * piece, *half = in + 64;
+  const int x = (blockIdx.x * (blockDim.x / 64) + piece) * 8 + u, y = blockIdx.y * 8 + v;
+  in[8 * v + u] = x < width ? picture[y * width + x] - 128.0f : 0.0f;
+  __syncthreads();
+  float sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < 8; j++) sum += cosines_of_8[8 * u + j] * in[8 * v + j];
+  half[8 * v + u] = sum;
+  __syncthreads();
+  sum = 0.0f;
+#pragma unroll
+  for (int j = 0; j < 8; j++) sum += cosines_of_8[8 * v + j] * half[8 * j + u];
+  if (x < width) out[y * width + x] = sum;
+}
+
+// The level that parts the dark from the bright of a picture best (Otsu); a block per picture.
+__global__ void otsu_levels(const u8* __restrict__ pictures, int* __restrict__ out, int size) {
+  __shared__ int counts[256];
+  for (int j = threadIdx.x; j < 256; j += blockDim.x) counts[j] = 0;
+  __syncthreads();
+  const u8* own = pictures + (size_t)blockIdx.x * size;
+  for (int j = threadIdx.x; j < size; j += blockDim.x) atomicAdd(&counts[own[j]], 1);
+  __syncthreads();
+  if (threadIdx.x) return;
+  double all = 0.0, below = 0.0, best = -1.0;
+  for (int j = 0; j < 256; j++) all += (double)j * counts[j];
+  int dark = 0, level = 0;
+  for (int j = 0; j < 255; j++) {
+    dark += counts[j];
+    below += (double)j * counts[j];
+    if (dark == 0 || dark == size) continue;
+    const double apart = below / dark - (all - below) / (size - dark);
+    const double between = apart * apart * dark * (size - dark);
+    if (between > best) {
+      best = between;
+      level = j;
+    }
+  }
+  out[blockIdx.x] = level;
+}
+
+// A photograph in brown, as a first program with pictures does it: three bytes per point, floats between.
+__global__ void sepia(const u8* in, u8* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < width && y < height) {
+    int i = (y * width + x) * 3;
+    float r = in[i], g = in[i + 1], b = in[i + 2];
+    out[i] = min(255.0f, 0.393f * r + 0.769f * g + 0.189f * b);
+    out[i + 1] = min(255.0f, 0.349f * r + 0.686f * g + 0.168f * b);
+    out[i + 2] = min(255.0f, 0.272f * r + 0.534f * g + 0.131f * b);
+  }
+}
+
+__constant__ signed char compass[64] = {5,  5,  5,  -3, -3, -3, -3, -3, 5,  5,  -3, -3, -3, -3, -3, 5,
+                                        5,  -3, -3, -3, -3, -3, 5,  5,  -3, -3, -3, -3, -3, 5,  5,  5,
+                                        -3, -3, -3, -3, 5,  5,  5,  -3, -3, -3, -3, 5,  5,  5,  -3, -3,
+                                        -3, -3, 5,  5,  5,  -3, -3, -3, -3, 5,  5,  5,  -3, -3, -3, -3};
+
+// The strongest edge of eight directions (Kirsch), and which one: the neighbours go around.
+__global__ void kirsch_edges(const u8* __restrict__ picture, u16* __restrict__ out, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x + 1, y = blockIdx.y * blockDim.y + threadIdx.y + 1;
+  if (x >= width - 1 || y >= height - 1) return;
+  const u8* at = picture + y * width + x;
+  const int around[8] = {at[-width - 1], at[-width], at[-width + 1], at[1],
+                         at[width + 1],  at[width],  at[width - 1],  at[-1]};
+  int best = -10000, way = 0;
+  for (int d = 0; d < 8; d++) {
+    int sum = 0;
+#pragma unroll
+    for (int j = 0; j < 8; j++) sum += compass[8 * d + j] * around[j];
+    if (sum > best) {
+      best = sum;
+      way = d;
+    }
+  }
+  out[y * width + x] = min(max(best, 0), 8191) * 8 + way;
+}
+
+// ------------------------------------------------------------------------------------------------------------- secrets
+
+__device__ __forceinline__ void salsa_quarter(u32& a, u32& b, u32& c, u32& d) {
+  b ^= turned(a + d, 7);
+  c ^= turned(b + a, 9);
+  d ^= turned(c + b, 13);
+  a ^= turned(d + c, 18);
+}
+
+// Salsa20's key stream, 64 bytes per thread; words of a block lie side by side.
+__global__ void salsa20_blocks(const u32* __restrict__ key, uint4* __restrict__ out, int n, int rounds) {
+  const int k = global_id();
+  if (k >= n) return;
+  const u32 start[16] = {0x61707865, key[0], key[1], key[2], key[3],     0x3320646e, 7u,     9u,
+                         (u32)k,     0u,     0x79622d32, key[4], key[5], key[6],     key[7], 0x6b206574};
+  u32 x[16];
+#pragma unroll
+  for (int j = 0; j < 16; j++) x[j] = start[j];
+  for (int r = 0; r < rounds; r += 2) {
+    salsa_quarter(x[0], x[4], x[8], x[12]);
+    salsa_quarter(x[5], x[9], x[13], x[1]);
+    salsa_quarter(x[10], x[14], x[2], x[6]);
+    salsa_quarter(x[15], x[3], x[7], x[11]);
+    salsa_quarter(x[0], x[1], x[2], x[3]);
+    salsa_quarter(x[5], x[6], x[7], x[4]);
+    salsa_quarter(x[10], x[11], x[8], x[9]);
+    salsa_quarter(x[15], x[12], x[13], x[14]);
+  }
+#pragma unroll
+  for (int j = 0; j < 16; j += 4)
+    out[4 * k + j / 4] =
+        make_uint4(x[j] + start[j], x[j + 1] + start[j + 1], x[j + 2] + start[j + 2], x[j + 3] + start[j + 3]);
+}
+
+// Simon with words of 32 bits; the round keys lie in shared memory.
+__global__ void simon_blocks(const u32* __restrict__ keys, const uint2* __restrict__ in, uint2* __restrict__ out, int n,
+                             int rounds) {
+  __shared__ u32 round_keys[64];
+  for (int r = threadIdx.x; r < rounds; r += blockDim.x) round_keys[r] = keys[r];
+  __syncthreads();
+  const int k = global_id();
+  if (k >= n) return;
+  uint2 v = in[k];
+  for (int r = 0; r < rounds; r++) {
+    const u32 next = v.y ^ (turned(v.x, 1) & turned(v.x, 8)) ^ turned(v.x, 2) ^ round_keys[r];
+    v.y = v.x;
+    v.x = next;
+  }
+  out[k] = v;
+}
+
+// Squares modulo 2^255 - 19, again and again; four words of 64 bits, the result below 2^256.
+__global__ void field_25519_squares(const u64* __restrict__ in, u64* __restrict__ out, int n, int turns) {
+  const int k = global_id();
+  if (k >= n) return;
+  u64 a[4];
+#pragma unroll
+  for (int j = 0; j < 4; j++) a[j] = in[4 * k + j];
+  for (int t = 0; t < turns; t++) {
+    u64 product[8] = {};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      u64 carry = 0;
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const u64 low = a[i] * a[j];
+        u64 high = __umul64hi(a[i], a[j]);
+        u64 sum = product[i + j] + low;
+        high += sum < low;
+        sum += carry;
+        high += sum < carry;
+        product[i + j] = sum;
+        carry = high;
+      }
+      product[i + 4] = carry;
+    }
+    u64 carry = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const u64 low = product[j + 4] * 38;
+      u64 high = __umul64hi(product[j + 4], 38ull);
+      u64 sum = product[j] + low;
+      high += sum < low;
+      sum += carry;
+      high += sum < carry;
+      a[j] = sum;
+      carry = high;
+    }
+    carry *= 38;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      a[j] += carry;
+      carry = a[j] < carry;
+    }
+    a[0] += 38 * carry;
+  }
+#pragma unroll
+  for (int j = 0; j < 4; j++) out[4 * k + j] = a[j];
+}
+
+// Bits of the cipher of old mobile telephones: three registers, and the majority of their middle bits moves them.
+__global__ void majority_streams(const u64* __restrict__ keys, u32* __restrict__ out, int n, int words) {
+  const int k = global_id();
+  if (k >= n) return;
+  const u64 key = keys[k];
+  u32 a = (u32)key & 0x7ffff, b = (u32)(key >> 19) & 0x3fffff, c = (u32)(key >> 41) & 0x7fffff, hash = 0;
+  for (int w = 0; w < words; w++) {
+    u32 bits = 0;
+    for (int j = 0; j < 32; j++) {
+      const u32 x = a >> 8 & 1, y = b >> 10 & 1, z = c >> 10 & 1, most = (x & y) | (x & z) | (y & z);
+      if (x == most) a = (a << 1 | (__popc(a & 0x72000) & 1)) & 0x7ffff;
+      if (y == most) b = (b << 1 | (__popc(b & 0x300000) & 1)) & 0x3fffff;
+      if (z == most) c = (c << 1 | (__popc(c & 0x700080) & 1)) & 0x7fffff;
+      bits = bits << 1 | ((a >> 18 ^ b >> 21 ^ c >> 22) & 1);
+    }
+    hash = hash * 31 + bits;
+  }
+  out[k] = hash;
+}
+
+// --------------------------------------------------------------------------------------------------- texts and biology
+
+// Addresses as text, 16 letters each, "10.1.22.3" and zeros behind it: as a word, or 0 where a number is above 255.
+__global__ void ipv4_words(const char* __restrict__ texts, u32* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  const char* text = texts + 16 * k;
+  u32 word = 0, part = 0;
+  bool right = true;
+  for (int j = 0; j < 16 && text[j]; j++) {
+    if (text[j] == '.') {
+      word = word << 8 | part;
+      part = 0;
+    } else {
+      part = part * 10 + text[j] - '0';
+      right = right && part < 256;
+    }
+  }
+  out[k] = right ? word << 8 | part : 0;
+}
+
+// Values of expressions of digits, + * and brackets, by two stacks; a zero ends each text.
+__global__ void two_stacks(const char* __restrict__ texts, u32* __restrict__ out, int n, int pitch) {
+  const int k = global_id();
+  if (k >= n) return;
+  u32 values[32];
+  char marks[32];
+  int held = 0, waiting = 0;
+  for (int j = 0; j < pitch; j++) {
+    const char c = texts[k * pitch + j];
+    if (c >= '0' && c <= '9') {
+      values[held++] = c - '0';
+      continue;
+    }
+    if (c == '(') {
+      marks[waiting++] = c;
+      continue;
+    }
+    while (waiting && marks[waiting - 1] != '(' && (c != '*' || marks[waiting - 1] == '*')) {
+      const u32 right = values[--held];
+      values[held - 1] = marks[--waiting] == '*' ? values[held - 1] * right : values[held - 1] + right;
+    }
+    if (c == 0) break;
+    if (c == ')')
+      waiting--;
+    else
+      marks[waiting++] = c;
+  }
+  out[k] = values[0];
+}
+
+// Where reads are cut: from the end until the running sum of (limit - quality) is below 0; the best place so far.
+__global__ void quality_trims(const u8* __restrict__ qualities, int* __restrict__ out, int n, int length, int limit) {
+  const int k = global_id();
+  if (k >= n) return;
+  const u8* own = qualities + k * length;
+  int sum = 0, most = 0, cut = length;
+  for (int j = length - 1; j >= 0; j--) {
+    sum += limit - own[j];
+    if (sum < 0) break;
+    if (sum > most) {
+      most = sum;
+      cut = j;
+    }
+  }
+  out[k] = cut;
+}
+
+// How many changes a tree needs at least at each site (Fitch): the leaves' letters as bits, joined in a given order.
+__global__ void fitch_scores(const u8* __restrict__ leaves, const uchar2* __restrict__ joins, u8* __restrict__ out,
+                             int sites, int count) {
+  const int site = global_id();
+  if (site >= sites) return;
+  u8 sets[48];
+  for (int j = 0; j < count; j++) sets[j] = 1 << leaves[j * sites + site];
+  int changes = 0;
+  for (int j = 0; j < count - 1; j++) {
+    const uchar2 join = joins[j];
+    const u8 both = sets[join.x] & sets[join.y];
+    changes += both == 0;
+    sets[join.x] = both ? both : sets[join.x] | sets[join.y];
+  }
+  out[site] = changes;
+}
+
+__constant__ float heats[16] = {-7.9f, -8.4f, -7.8f, -7.2f, -8.5f, -8.0f, -10.6f, -7.8f,
+                                -8.2f, -9.8f, -8.0f, -8.4f, -7.2f, -8.2f, -8.5f,  -7.9f};
+__constant__ float disorders[16] = {-22.2f, -22.4f, -21.0f, -20.4f, -22.7f, -19.9f, -27.2f, -21.0f,
+                                    -22.2f, -24.4f, -19.9f, -22.4f, -21.3f, -22.2f, -22.7f, -22.2f};
+
+// The temperature at which two strands part, by their neighbouring letters.
+__global__ void melting_temperatures(const u8* __restrict__ letters, float* __restrict__ out, int n, int length) {
+  const int k = global_id();
+  if (k >= n) return;
+  float heat = 0.2f, disorder = -5.7f;
+  int last = letters[k];
+  for (int j = 1; j < length; j++) {
+    const int next = letters[j * n + k];
+    heat += heats[4 * last + next];
+    disorder += disorders[4 * last + next];
+    last = next;
+  }
+  out[k] = 1000.0f * heat / (disorder + 1.987f * logf(1e-7f)) - 273.15f;
+}
+
+// ------------------------------------------------------------------------------------------------------------- finance
+
+// The deepest fall of each price from its highest before, in parts of it, and how long the longest one took.
+__global__ void drawdowns(const float* __restrict__ prices, float2* __restrict__ out, int n, int days) {
+  const int k = global_id();
+  if (k >= n) return;
+  float high = 0.0f, deepest = 0.0f;
+  int since = 0, longest = 0;
+  for (int d = 0; d < days; d++) {
+    const float price = 1.0f + prices[d * n + k];
+    if (price >= high) {
+      high = price;
+      since = 0;
+    } else {
+      since++;
+      deepest = fmaxf(deepest, (high - price) / high);
+      longest = max(longest, since);
+    }
+  }
+  out[k] = make_float2(deepest, longest);
+}
+
+// The rate at which a payment now is worth what comes later, by Newton's method.
+__global__ void cash_flow_rates(const double* __restrict__ flows, double* __restrict__ out, int n, int years) {
+  const int k = global_id();
+  if (k >= n) return;
+  const double paid = 0.4 * years;
+  double rate = 0.1;
+  for (int t = 0; t < 50; t++) {
+    const double factor = 1.0 / (1.0 + rate);
+    double weight = 1.0, value = -paid, slope = 0.0;
+    for (int y = 1; y <= years; y++) {
+      weight *= factor;
+      const double now = (0.5 + flows[(y - 1) * n + k]) * weight;
+      value += now;
+      slope -= y * now * factor;
+    }
+    const double step = value / slope;
+    rate -= step;
+    if (fabs(step) < 1e-12) break;
+  }
+  out[k] = rate;
+}

@@ -1,0 +1,183 @@
+"""A seventeenth set of launches for the timing model: other kernels than those of the sixteen sets before it, as
+programs have them, written without a look at the model or at an estimate. Sizes and block sizes are drawn at random, by
+seeds from names. At most a third of the launches are bound by DRAM. They are predicted and committed before a GPU
+measures them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from tests.hardware.launch_sets import by_series, in_shapes, launches, spread, within
+from tests.hardware.ninth_cases import unit
+from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
+from tests.hardware.validation_cases import numbers
+
+SOURCE = Path(__file__).parent / "kernels" / "seventeenth.cu"
+FILE = "seventeenth.cu"
+#: Categories whose launches are bound by DRAM, or close to it.
+DRAM = ("stream",)
+#: What block sizes, and shapes of blocks, are drawn from.
+BLOCKS = (32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1_024)
+SHAPES = ((8, 4), (8, 8), (16, 8), (32, 4), (16, 16), (32, 8), (64, 4), (32, 16), (128, 4), (32, 32))
+
+
+def drawn(name: str, low: int, high: int) -> int:
+    """A number from ``low`` to ``high`` at random, evenly on a logarithmic scale, by a seed from ``name``."""
+    return round(low * (high / low) ** Random(f"seventeenth, {name}").random())
+
+
+def some(name: str, least: int = 32, most: int = 1_024, of: tuple[int, ...] = BLOCKS) -> tuple[int, ...]:
+    """Three or four block sizes from ``least`` to ``most`` at random, by a seed from ``name``."""
+    rng = Random(f"seventeenth, blocks of {name}")
+    return tuple(sorted(rng.sample([b for b in of if least <= b <= most], rng.choice((3, 4)))))
+
+
+def one(name: str, least: int = 32, most: int = 1_024) -> int:
+    """A block size from ``least`` to ``most`` at random, by a seed from ``name``."""
+    return Random(f"seventeenth, block of {name}").choice([b for b in BLOCKS if least <= b <= most])
+
+
+def shapes(name: str, most: int = 1_024) -> tuple[tuple[int, int], ...]:
+    """Three or four shapes of blocks at random, of ``most`` threads at most, by a seed from ``name``."""
+    rng = Random(f"seventeenth, shapes of {name}")
+    return tuple(sorted(rng.sample([s for s in SHAPES if s[0] * s[1] <= most], rng.choice((3, 4)))))
+
+
+def _addresses(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
+    """Addresses as text, 16 letters each; one in ``high`` has a number that is too great."""
+    parts = rng.integers(0, 256, (size // 16, 4))
+    parts[rng.integers(0, high, len(parts)) == 0, 1] += 300
+    texts = [".".join(map(str, row)).encode() for row in parts.tolist()]
+    return np.array(texts, "S16").view("u1")
+
+
+def _expressions(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
+    """Texts of ``high`` letters with a zero at the end: digits, + * and brackets that close."""
+    found = np.zeros((size // high, high), "u1")
+    for row in found:
+        text, depth = "", 0
+        while len(text) + depth < high - 8:
+            if depth < 6 and rng.random() < 0.3:
+                text, depth = text + "(", depth + 1
+                continue
+            text += str(rng.integers(10))
+            if depth and rng.random() < 0.4:
+                text, depth = text + ")", depth - 1
+            text += "+*"[rng.integers(2)]
+        text += "7" + ")" * depth
+        row[: len(text)] = np.frombuffer(text.encode(), "u1")
+    return found
+
+
+def _joins(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
+    """Pairs of the ``high`` parts of a tree that join, until one is left: the second is in the first from then on."""
+    left, pairs = list(range(high)), []
+    while len(left) > 1:
+        a, b = rng.choice(len(left), 2, replace=False)
+        pairs.append((left[a], left[b]))
+        del left[b]
+    return np.array(pairs)
+
+
+RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
+    "samples": lambda size, high, rng: rng.normal(0, high, size).clip(-32_768, 32_767),
+    "addresses": _addresses,
+    "expressions": _expressions,
+    "joins": _joins,
+    "qualities": lambda size, high, rng: np.tile(np.linspace(40, 4, high), size // high) + rng.integers(-3, 4, size),
+}
+
+
+class Drawn(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
+
+
+def series() -> dict[str, list[str]]:
+    """Name of a series -> the names of its launches, by threads per block."""
+    return by_series(cases())
+
+
+def cases() -> list[TimingCase]:
+    """All launches; their names are different."""
+    return launches((_sound, _pictures, _secrets, _texts_and_biology, _finance))
+
+
+def _sound(case: Any) -> None:
+    for category, low, high in (("alu", 20_000, 90_000), ("stream", 3_000_000, 9_000_000)):
+        n = drawn(f"mu_law_codes {category}", low, high)
+        spread(case, category, "mu_law_codes", n, one(f"mu_law_codes {category}"), Drawn("samples", "i2", n, 6_000),
+               zeros(n, "u1"), i(n))  # fmt: skip
+    n, steps = drawn("lattice_voices", 8_000, 60_000), drawn("steps of lattice_voices", 40, 160)
+    spread(case, "latency", "lattice_voices", n, some("lattice_voices"), unit(8 * n), zeros(n), i(n), i(steps), f(1))
+    n = drawn("hampel_filter", 30_000, 300_000)
+    spread(case, "alu", "hampel_filter", n, some("hampel_filter"), numbers(n, 1_000), zeros(n, "i4"), i(n), i(3))
+
+
+def _pictures(case: Any) -> None:
+    width, height = 8 * drawn("width of jpeg_pieces", 40, 200), 8 * drawn("height of jpeg_pieces", 30, 120)
+    for block in (64, 128, 256, 512):
+        case("shared", "jpeg_pieces", (-(-width // (block // 8)), height // 8), block,
+             numbers(width * height, 256, "u1"), zeros(width * height), i(width), smem=8 * block,
+             series="jpeg_pieces")  # fmt: skip
+    grid, size = drawn("otsu_levels", 60, 600), drawn("size of otsu_levels", 2_000, 9_000)
+    within(case, "barrier", "otsu_levels", grid, some("otsu_levels"), numbers(grid * size, 200, "u1"),
+           zeros(grid, "i4"), i(size))  # fmt: skip
+    for category, low, high in (("beginner", 90, 400), ("stream", 1_500, 2_500)):
+        width, height = (drawn(f"{side} of sepia {category}", low, high) for side in ("width", "height"))
+        sizes = shapes("sepia") if category == "beginner" else ((16, 16),)
+        in_shapes(case, category, "sepia", width, height, sizes, numbers(3 * width * height, 256, "u1"),
+                  zeros(3 * width * height, "u1"), i(width), i(height))  # fmt: skip
+    width, height = drawn("width of kirsch_edges", 200, 900), drawn("height of kirsch_edges", 200, 900)
+    in_shapes(case, "constant", "kirsch_edges", width, height, shapes("kirsch_edges"),
+              numbers(width * height, 256, "u1"), zeros(width * height, "u2"), i(width), i(height))  # fmt: skip
+
+
+def _secrets(case: Any) -> None:
+    for category, low, high in (("crypto", 10_000, 60_000), ("stream", 500_000, 900_000)):
+        n, name = drawn(f"salsa20_blocks {category}", low, high), f"salsa20_blocks {category}"
+        spread(case, category, "salsa20_blocks", n, some(name) if category == "crypto" else one(name),
+               numbers(8, 1 << 32, "u4"), zeros(16 * n, "u4"), i(n), i(20))  # fmt: skip
+    n = drawn("simon_blocks", 20_000, 200_000)
+    spread(case, "crypto", "simon_blocks", n, some("simon_blocks"), numbers(44, 1 << 32, "u4"),
+           numbers(2 * n, 1 << 32, "u4"), zeros(2 * n, "u4"), i(n), i(44))  # fmt: skip
+    n, turns = drawn("field_25519_squares", 8_000, 50_000), drawn("turns of field_25519_squares", 10, 50)
+    spread(case, "int64", "field_25519_squares", n, some("field_25519_squares"), numbers(4 * n, 1 << 62, "u8"),
+           zeros(4 * n, "u8"), i(n), i(turns))  # fmt: skip
+    n, words = drawn("majority_streams", 5_000, 40_000), drawn("words of majority_streams", 4, 12)
+    spread(case, "alu", "majority_streams", n, some("majority_streams"), numbers(n, 1 << 63, "u8"), zeros(n, "u4"),
+           i(n), i(words))  # fmt: skip
+
+
+def _texts_and_biology(case: Any) -> None:
+    n = drawn("ipv4_words", 20_000, 90_000)
+    spread(case, "divergence", "ipv4_words", n, some("ipv4_words"), Drawn("addresses", "u1", 16 * n, 9),
+           zeros(n, "u4"), i(n))  # fmt: skip
+    n, pitch = drawn("two_stacks", 5_000, 20_000), drawn("pitch of two_stacks", 24, 44)
+    spread(case, "local", "two_stacks", n, some("two_stacks"), Drawn("expressions", "u1", n * pitch, pitch),
+           zeros(n, "u4"), i(n), i(pitch))  # fmt: skip
+    n, length = drawn("quality_trims", 10_000, 60_000), drawn("length of quality_trims", 75, 251)
+    spread(case, "divergence", "quality_trims", n, some("quality_trims"),
+           Drawn("qualities", "u1", n * length, length), zeros(n, "i4"), i(n), i(length), i(20))  # fmt: skip
+    sites, count = drawn("fitch_scores", 10_000, 60_000), drawn("leaves of fitch_scores", 12, 48)
+    spread(case, "local", "fitch_scores", sites, some("fitch_scores"), numbers(count * sites, 4, "u1"),
+           Drawn("joins", "u1", 2 * (count - 1), count), zeros(sites, "u1"), i(sites), i(count))  # fmt: skip
+    n, length = drawn("melting_temperatures", 20_000, 90_000), drawn("length of melting_temperatures", 18, 40)
+    spread(case, "constant", "melting_temperatures", n, some("melting_temperatures"),
+           numbers(n * length, 4, "u1"), zeros(n), i(n), i(length))  # fmt: skip
+
+
+def _finance(case: Any) -> None:
+    for category, low, high, days in (("latency", 4_000, 20_000, 120), ("stream", 300_000, 500_000, 100)):
+        n, name = drawn(f"drawdowns {category}", low, high), f"drawdowns {category}"
+        spread(case, category, "drawdowns", n, some(name) if category == "latency" else one(name), unit(n * days),
+               zeros(2 * n), i(n), i(days))  # fmt: skip
+    n, years = drawn("cash_flow_rates", 5_000, 40_000), drawn("years of cash_flow_rates", 8, 30)
+    spread(case, "fp64", "cash_flow_rates", n, some("cash_flow_rates"), unit(n * years, "f8"), zeros(n, "f8"), i(n),
+           i(years))  # fmt: skip
