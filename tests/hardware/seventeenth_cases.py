@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from tests.hardware.launch_sets import by_series, in_shapes, launches, spread, within
-from tests.hardware.ninth_cases import unit
+from tests.hardware.ninth_cases import lists, skewed, unit
 from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
-from tests.hardware.validation_cases import numbers
+from tests.hardware.validation_cases import numbers, u
 
 SOURCE = Path(__file__).parent / "kernels" / "seventeenth.cu"
 FILE = "seventeenth.cu"
@@ -84,11 +84,20 @@ def _joins(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     return np.array(pairs)
 
 
+def _slices(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
+    """Where each slice of 32 rows begins, and the end: 1 to 2 * ``high`` - 1 columns each, ``high`` in the mean."""
+    widths = rng.integers(1, 2 * high, (size - 1) // 2)
+    widths = np.concatenate([widths, 2 * high - widths, [high] * ((size - 1) % 2)])
+    return 32 * np.append(0, rng.permutation(widths).cumsum())
+
+
 RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "samples": lambda size, high, rng: rng.normal(0, high, size).clip(-32_768, 32_767),
     "addresses": _addresses,
     "expressions": _expressions,
     "joins": _joins,
+    "most": lambda size, high, rng: np.full(size, (1 << 32) - 1, "u8"),
+    "slices": _slices,
     "qualities": lambda size, high, rng: np.tile(np.linspace(40, 4, high), size // high) + rng.integers(-3, 4, size),
 }
 
@@ -106,7 +115,9 @@ def series() -> dict[str, list[str]]:
 
 def cases() -> list[TimingCase]:
     """All launches; their names are different."""
-    return launches((_sound, _pictures, _secrets, _texts_and_biology, _finance))
+    return launches(
+        (_sound, _pictures, _secrets, _texts_and_biology, _finance, _graphs, _atomics, _simulations, _geometry)
+    )
 
 
 def _sound(case: Any) -> None:
@@ -181,3 +192,82 @@ def _finance(case: Any) -> None:
     n, years = drawn("cash_flow_rates", 5_000, 40_000), drawn("years of cash_flow_rates", 8, 30)
     spread(case, "fp64", "cash_flow_rates", n, some("cash_flow_rates"), unit(n * years, "f8"), zeros(n, "f8"), i(n),
            i(years))  # fmt: skip
+
+
+def _graphs(case: Any) -> None:
+    for name, low, high in (("few", 50_000, 300_000), ("many", 1_000_000, 3_000_000)):
+        n, nodes = drawn(f"relaxed_edges {name}", low, high), drawn(f"nodes of relaxed_edges {name}", 2_000, 90_000)
+        spread(case, "atomics", "relaxed_edges", n, some("relaxed_edges") if name == "few" else one("relaxed_edges"),
+               numbers(2 * n, nodes), numbers(n, 1_000, "u4"), numbers(nodes, 5_000, "u4"),
+               Drawn("most", "u4", nodes), i(n))  # fmt: skip
+    rows, mean = drawn("strewn_columns", 5_000, 30_000), drawn("mean of strewn_columns", 4, 20)
+    spread(case, "atomics", "strewn_columns", rows, some("strewn_columns"), *lists(rows, mean), unit(rows * mean),
+           unit(rows), zeros(rows), i(rows))  # fmt: skip
+    for category, low, high, mean in (("cache", 300, 2_000, 11), ("stream", 10_000, 16_000, 24)):
+        name = f"sliced_rows {category}"
+        slices = drawn(name, low, high)
+        rows, size = 32 * slices, 32 * mean * slices
+        spread(case, category, "sliced_rows", rows, some(name) if category == "cache" else one(name),
+               Drawn("slices", "i4", slices + 1, mean), numbers(size, rows), unit(size), unit(rows), zeros(rows),
+               i(rows))  # fmt: skip
+    rows, mean = drawn("merged_cosines", 8_000, 40_000), drawn("mean of merged_cosines", 6, 24)
+    spread(case, "divergence", "merged_cosines", rows, some("merged_cosines"), *lists(rows, mean), unit(rows * mean),
+           zeros(rows), i(rows))  # fmt: skip
+    for places in (drawn("places of alias_draws", 500, 5_000), drawn("more places of alias_draws", 500_000, 3_000_000)):
+        n, draws = drawn(f"alias_draws {places}", 8_000, 60_000), drawn(f"draws of alias_draws {places}", 10, 40)
+        spread(case, "cache", "alias_draws", n, some("alias_draws") if places < 9_000 else one("alias_draws"),
+               numbers(2 * places, places, "u4"), zeros(n, "u4"), i(n), i(places), i(draws), u(17))  # fmt: skip
+    grid, n = drawn("small_graph_ways", 100, 700), drawn("size of small_graph_ways", 20, 60)
+    within(case, "barrier", "small_graph_ways", grid, some("small_graph_ways"), numbers(grid * n * n, 1_000),
+           zeros(grid * n * n, "i4"), i(n), smem=4 * n * n)  # fmt: skip
+
+
+def _atomics(case: Any) -> None:
+    for name, width, height in (("small", 64, 48), ("large", 1_280, 960)):
+        n = drawn(f"nearest_points {name}", 50_000, 500_000)
+        spread(case, "atomics", "nearest_points", n, some("nearest_points") if name == "large" else one(name),
+               unit(3 * n), Drawn("most", "u8", width * height), i(n), i(width), i(height))  # fmt: skip
+    grid, length = drawn("packed_counters", 80, 600), drawn("length of packed_counters", 1_000, 20_000)
+    within(case, "atomics", "packed_counters", grid, some("packed_counters"), numbers(grid * length, 512, "u2"),
+           zeros(512 * grid, "u2"), i(length))  # fmt: skip
+    for places in (drawn("places of modular_totals", 20, 90), drawn("more of modular_totals", 20_000, 200_000)):
+        n = drawn(f"modular_totals {places}", 40_000, 300_000)
+        spread(case, "atomics", "modular_totals", n, some("modular_totals") if places < 100 else 256,
+               numbers(n, places), numbers(n, 1_000_003, "u4"), zeros(places, "u4"), i(n), u(1_000_003))  # fmt: skip
+
+
+def _simulations(case: Any) -> None:
+    grid, side = drawn("sand_squares", 60, 500), drawn("side of sand_squares", 16, 60)
+    within(case, "barrier", "sand_squares", grid, some("sand_squares"), numbers(grid * side * side, 6, "u1"),
+           zeros(grid * side * side, "u1"), i(side), i(120), smem=8 * side * side)  # fmt: skip
+    grid, cells = drawn("traffic_rings", 60, 500), drawn("cells of traffic_rings", 300, 1_500)
+    within(case, "barrier", "traffic_rings", grid, some("traffic_rings"), zeros(grid, "i4"), i(cells), i(40), u(5),
+           smem=2 * cells)  # fmt: skip
+    n = drawn("coupled_clocks", 2_000, 12_000)
+    spread(case, "sfu", "coupled_clocks", n, some("coupled_clocks"), unit(n, high=6), unit(n), zeros(n), i(n), f(2),
+           smem=lambda block: 4 * block)  # fmt: skip
+    n, steps = drawn("roessler_peaks", 5_000, 60_000), drawn("steps of roessler_peaks", 100, 400)
+    spread(case, "latency", "roessler_peaks", n, some("roessler_peaks"), unit(n, high=4), zeros(n), i(n), i(steps),
+           f(0.02))  # fmt: skip
+    n = drawn("bouncing_balls", 10_000, 90_000)
+    spread(case, "divergence", "bouncing_balls", n, some("bouncing_balls"), numbers(n, 30_000), zeros(n, "i4"), i(n),
+           i(2_000))  # fmt: skip
+    n, steps = drawn("cart_poles", 5_000, 50_000), drawn("steps of cart_poles", 60, 200)
+    spread(case, "sfu", "cart_poles", n, one("cart_poles"), unit(2 * n), zeros(n, "i4"), i(n), i(steps))
+    n, requests = drawn("oldest_out", 5_000, 40_000), drawn("requests of oldest_out", 40, 200)
+    spread(case, "local", "oldest_out", n, some("oldest_out"), zeros(n, "i4"), i(n), i(requests), i(30), u(3))
+
+
+def _geometry(case: Any) -> None:
+    for category, low, high in (("fp64", 10_000, 60_000), ("stream", 500_000, 900_000)):
+        n = drawn(f"circumcircles {category}", low, high)
+        spread(case, category, "circumcircles", n, one(f"circumcircles {category}"), unit(6 * n, "f8"),
+               zeros(3 * n, "f8"), i(n))  # fmt: skip
+    n = drawn("crossed_segments", 2_000, 10_000)
+    spread(case, "shared", "crossed_segments", n, some("crossed_segments"), numbers(4 * n, 20_000),
+           zeros(n, "i4"), i(n), smem=lambda block: 16 * block)  # fmt: skip
+    n = drawn("shown_lines", 20_000, 200_000)
+    spread(case, "divergence", "shown_lines", n, some("shown_lines"), unit(4 * n), zeros(n), i(n))
+    n, mean = drawn("polygon_areas", 5_000, 30_000), drawn("mean of polygon_areas", 6, 30)
+    spread(case, "uneven", "polygon_areas", n, one("polygon_areas"), skewed(n, mean), numbers(2 * n * mean, 5_000),
+           zeros(n, "i8"), i(n))  # fmt: skip

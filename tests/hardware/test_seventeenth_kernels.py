@@ -5,16 +5,19 @@ Of a template one instance runs.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from tests.hardware import seventeenth_cases
-from tests.hardware.in_python import by_thread, turned
-from tests.hardware.ninth_cases import unit
+from tests.hardware.fourteenth_cases import hashes
+from tests.hardware.in_python import Rolled, by_thread, turned
+from tests.hardware.ninth_cases import lists, skewed, unit
 from tests.hardware.seventeenth_cases import Drawn
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
-from tests.hardware.validation_cases import numbers
+from tests.hardware.validation_cases import numbers, u
 from tests.sampled import sampled
 
 #: What `.ci/run` runs.
@@ -230,6 +233,223 @@ def _(flows, out, n, years):
             value = sum((0.5 + v) / (1 + middle) ** (y + 1) for y, v in enumerate(row))
             low, high = (middle, high) if value > 0.4 * years else (low, middle)
         found.append(low)
+    return found
+
+
+# Graphs and sparse matrices.
+@small("relaxed_edges", 2, 64, numbers(200, 20), numbers(100, 1_000, "u4"), numbers(20, 5_000, "u4"),
+       Drawn("most", "u4", 20), i(100), output=3)  # fmt: skip
+def _(edges, lengths, before, after, n):
+    for (a, b), length in zip(edges.reshape(n, 2), lengths, strict=True):
+        if before[a] + length < before[b]:
+            after[b] = min(after[b], before[a] + length)
+    return after
+
+
+@small("strewn_columns", 2, 32, *lists(50, 4), unit(200), unit(50), zeros(50), i(50), output=4, tolerance=1e-4)
+def _(starts, rows, values, x, out, columns):
+    matrix = np.zeros((columns, columns))
+    np.add.at(matrix, (rows, np.repeat(np.arange(columns), np.diff(starts))), values)
+    return matrix @ x
+
+
+@small("sliced_rows", 2, 64, Drawn("slices", "i4", 4, 5), numbers(480, 96), unit(480), unit(96), zeros(96), i(96),
+       output=4, tolerance=1e-4)  # fmt: skip
+def _(starts, columns, values, x, out, rows):
+    products = values * x[columns]
+    return np.concatenate([products[a:b].reshape(-1, 32).sum(axis=0) for a, b in pairwise(starts)])
+
+
+@small("merged_cosines", 2, 32, *lists(50, 6), unit(300), zeros(50), i(50), output=3, tolerance=1e-4)
+def _(starts, columns, values, out, rows):
+    found = []
+    for r in range(rows - 1):
+        parts = [slice(starts[r + j], starts[r + j + 1]) for j in range(2)]
+        (a, x), (b, y) = ((columns[p].tolist(), values[p].astype("f8")) for p in parts)
+        both = j = m = 0
+        while j < len(a) and m < len(b):
+            both += x[j] * y[m] if a[j] == b[m] else 0
+            j, m = j + (a[j] <= b[m]), m + (b[m] <= a[j])
+        found.append(both / np.sqrt(((x @ x) + 1e-9) * ((y @ y) + 1e-9)))
+    return [*found, 0]
+
+
+@small("alias_draws", 2, 32, numbers(60, 30, "u4"), zeros(50, "u4"), i(50), i(30), i(6), u(17))
+def _(table, out, n, places, draws, seed):
+    found = []
+    for k in range(n):
+        dice, total = Rolled(k, seed), 0
+        for _ in range(draws):
+            place = dice.below(places)
+            total += place if dice.word() < table[2 * place] else table[2 * place + 1]
+        found.append(total)
+    return found
+
+
+@small("small_graph_ways", 2, 64, numbers(2 * 144, 1_000), zeros(288, "i4"), i(12), smem=576)
+def _(lengths, out, n):
+    ways = lengths.reshape(-1, n, n).copy()
+    for v in range(n):
+        through = ways[:, :, v, None] + ways[:, None, v]
+        through[:, v] = through[:, :, v] = 1 << 20
+        ways = np.minimum(ways, through)
+    return ways.ravel()
+
+
+# Atomics.
+@small("nearest_points", 2, 64, unit(300), Drawn("most", "u8", 8 * 6), i(100), i(8), i(6))
+def _(points, screen, n, width, height):
+    depth = 1 + points[2 * n :]
+    x, y = (points[:n] / depth * width).astype(int), (points[n : 2 * n] / depth * height).astype(int)
+    np.minimum.at(screen, y * width + x, depth.view("u4").astype("u8") << np.uint64(32) | np.arange(n).astype("u8"))
+    return screen
+
+
+@small("packed_counters", 2, 64, numbers(600, 512, "u2"), zeros(1024, "u2"), i(300))
+def _(rows, out, length):
+    return np.concatenate([np.bincount(row, minlength=512) for row in rows.reshape(-1, length)])
+
+
+@small("modular_totals", 2, 64, numbers(100, 9), numbers(100, 1_003, "u4"), zeros(9, "u4"), i(100), u(1_003), output=2)
+def _(places, weights, totals, n, prime):
+    return np.bincount(places, weights, 9) % 1_003
+
+
+# Simulations.
+@small("sand_squares", 2, 64, numbers(2 * 100, 6, "u1"), zeros(200, "u1"), i(10), i(500), smem=800)
+def _(grains, out, side, limit):
+    found = []
+    for sand in grains.reshape(-1, side, side).astype(int):
+        while (over := (sand >= 4).astype(int)).any():
+            wide = np.pad(over, 1)
+            sand = sand - 4 * over + wide[2:, 1:-1] + wide[:-2, 1:-1] + wide[1:-1, 2:] + wide[1:-1, :-2]
+        found.append(sand.ravel())
+    return np.concatenate(found)
+
+
+@small("traffic_rings", 2, 32, zeros(2, "i4"), i(60), i(9), u(5), smem=120, output=0)
+def _(moved, cells, steps, seed):
+    cells, found = int(cells), []
+    for road in range(2):
+        cars = {c: 0 for c in range(cells) if hashes((road * cells + c) ^ 5) % 100 < 22}
+        way = 0
+        for t in range(steps):
+            after = {}
+            for c, speed in cars.items():
+                gap = next(g for g in range(cells) if (c + g + 1) % cells in cars)
+                speed = min(speed + 1, 5, gap)
+                if speed and hashes((t * 2 + road) * cells + c + 77 * 5) % 8 == 0:
+                    speed -= 1
+                after[(c + speed) % cells] = speed
+                way += speed
+            cars = after
+        found.append(way)
+    return found
+
+
+@small("coupled_clocks", 3, 32, unit(80, high=6), unit(80), zeros(80), i(80), f(2), smem=128, output=2, tolerance=1e-4)
+def _(phases, speeds, out, n, pull):
+    return speeds + pull * np.sin(phases - phases[:, None].astype("f8")).mean(axis=1)
+
+
+@small("roessler_peaks", 2, 32, unit(50, high=4), zeros(50), i(50), i(60), f(0.02), tolerance=1e-3)
+def _(parameters, out, n, steps, dt):
+    def slope(s):
+        return np.stack([-s[1] - s[2], s[0] + 0.2 * s[1], 0.2 + s[2] * (s[0] - 2 - parameters)])
+
+    s, peak = np.stack([np.ones(n), np.ones(n), np.zeros(n)]), 0
+    for _ in range(steps):
+        s = s + 0.02 * slope(s + 0.01 * slope(s))
+        peak = np.maximum(peak, s[2])
+    return peak
+
+
+@small("bouncing_balls", 2, 32, numbers(50, 3_000), zeros(50, "i4"), i(50), i(300))
+def _(heights, out, n, limit):
+    found = []
+    for height in (heights + 1_000).tolist():
+        speed = touches = 0
+        for _ in range(limit):
+            speed -= 10
+            height += speed
+            if height <= 0:
+                touches, height, speed = touches + 1, -height, -speed * 7 // 8
+                if speed < 20:
+                    break
+        found.append(touches)
+    return found
+
+
+@small("cart_poles", 2, 32, unit(100), zeros(50, "i4"), i(50), i(30), absolute=1)
+def _(starts, out, n, steps):
+    angle, turn = 0.1 * starts.reshape(2, n).astype("f8") - 0.05
+    x, dx, found = np.zeros(n), np.zeros(n), np.zeros(n, int)
+    up = np.ones(n, bool)
+    for _ in range(steps):
+        up &= (abs(angle) < 0.21) & (abs(x) < 2.4)
+        found += up
+        s, c = np.sin(angle), np.cos(angle)
+        part = (np.where(angle + 0.5 * turn > 0, 10, -10) + 0.05 * turn**2 * s) / 1.1
+        faster = (9.8 * s - c * part) / (0.5 * (4 / 3 - 0.1 * c**2 / 1.1))
+        x, dx = x + 0.02 * dx, dx + 0.02 * (part - 0.05 * faster * c / 1.1)
+        angle, turn = angle + 0.02 * turn, turn + 0.02 * faster
+    return found
+
+
+@small("oldest_out", 2, 32, zeros(50, "i4"), i(50), i(40), i(20), u(3), output=0)
+def _(out, n, requests, pages, seed):
+    found = []
+    for k in range(n):
+        dice, held, misses = Rolled(k, seed), [], 0
+        for _ in range(requests):
+            page = min(dice.below(pages), dice.below(pages))
+            misses += page not in held
+            held = [page, *(p for p in held if p != page)][:8]
+        found.append(misses)
+    return found
+
+
+# Geometry.
+@small("circumcircles", 2, 32, unit(300, "f8"), zeros(150, "f8"), i(50), tolerance=1e-6)
+def _(corners, out, n):
+    corners = corners.reshape(n, 3, 2)
+    sides = 2 * (corners[:, 1:] - corners[:, :1])
+    squares = (corners**2).sum(axis=2)
+    middle = np.linalg.solve(sides, (squares[:, 1:] - squares[:, :1])[..., None])[..., 0]
+    return np.concatenate([*middle.T, np.linalg.norm(middle - corners[:, 0], axis=1)])
+
+
+@small("crossed_segments", 3, 32, numbers(320, 20_000), zeros(80, "i4"), i(80), smem=512)
+def _(segments, out, n):
+    a, b = segments.reshape(n, 2, 2).swapaxes(0, 1).astype(int)
+
+    def side(p):
+        u, v = (b - a)[:, None], p - a[:, None]
+        return np.sign(u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0])
+
+    apart = side(a) * side(b) < 0
+    return (apart & apart.T).sum(axis=1)
+
+
+@small("shown_lines", 2, 32, unit(200), zeros(50), i(50), tolerance=1e-4)
+def _(lines, out, n):
+    found = []
+    for x, y, to_x, to_y in lines.reshape(n, 4).astype("f8").tolist():
+        low, high = 0.0, 1.0
+        for at, by in ((x, to_x - x), (y, to_y - y)):
+            ends = sorted(((0.25 - at) / by, (0.75 - at) / by))
+            low, high = max(low, ends[0]), min(high, ends[1])
+        found.append(max(high - low, 0) * np.hypot(to_x - x, to_y - y))
+    return found
+
+
+@small("polygon_areas", 2, 32, skewed(50, 6), numbers(600, 5_000), zeros(50, "i8"), i(50), output=2)
+def _(starts, corners, out, n):
+    corners, found = corners.reshape(-1, 2).astype(int), []
+    for a, b in pairwise(starts):
+        own = corners[a:b]
+        last = np.roll(own, 1, axis=0)
+        found.append(abs((last[:, 0] * own[:, 1] - last[:, 1] * own[:, 0]).sum()))
     return found
 
 

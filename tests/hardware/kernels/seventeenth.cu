@@ -459,3 +459,376 @@ __global__ void cash_flow_rates(const double* __restrict__ flows, double* __rest
   }
   out[k] = rate;
 }
+
+// --------------------------------------------------------------------------------------------------- graphs and sparse
+
+// One round of shortest ways over all edges (Bellman and Ford): a thread per edge.
+__global__ void relaxed_edges(const int2* __restrict__ edges, const u32* __restrict__ lengths,
+                              const u32* __restrict__ before, u32* __restrict__ after, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  const int2 edge = edges[k];
+  const u32 way = before[edge.x] + lengths[k];
+  if (way < before[edge.y]) atomicMin(&after[edge.y], way);
+}
+
+// A sparse matrix by columns times a vector: each thread strews its column over the result.
+__global__ void strewn_columns(const int* __restrict__ starts, const int* __restrict__ rows,
+                               const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ y,
+                               int columns) {
+  const int k = global_id();
+  if (k >= columns) return;
+  const float own = x[k];
+  for (int j = starts[k]; j < starts[k + 1]; j++) atomicAdd(&y[rows[j]], values[j] * own);
+}
+
+// A sparse matrix in slices of 32 rows, each as wide as its longest row, times a vector.
+__global__ void sliced_rows(const int* __restrict__ starts, const int* __restrict__ columns,
+                            const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ y,
+                            int rows) {
+  const int row = global_id();
+  if (row >= rows) return;
+  const int slice = row / 32, lane = row % 32, end = starts[slice + 1];
+  float sum = 0.0f;
+  for (int j = starts[slice] + lane; j < end; j += 32) sum += values[j] * x[columns[j]];
+  y[row] = sum;
+}
+
+// How alike each row of a sparse matrix is to the next one: the cosine, by merging two lists that rise.
+__global__ void merged_cosines(const int* __restrict__ starts, const int* __restrict__ columns,
+                               const float* __restrict__ values, float* __restrict__ out, int rows) {
+  const int row = global_id();
+  if (row >= rows - 1) return;
+  int a = starts[row], b = starts[row + 1];
+  const int a_end = b, b_end = starts[row + 2];
+  float both = 0.0f, left = 1e-9f, right = 1e-9f;
+  for (int j = a; j < a_end; j++) left += values[j] * values[j];
+  for (int j = b; j < b_end; j++) right += values[j] * values[j];
+  while (a < a_end && b < b_end) {
+    const int ca = columns[a], cb = columns[b];
+    if (ca == cb) both += values[a] * values[b];
+    a += ca <= cb;
+    b += cb <= ca;
+  }
+  out[row] = both * rsqrtf(left * right);
+}
+
+// Draws from weights by the alias method: a place at random, then either it or its alias.
+__global__ void alias_draws(const uint2* __restrict__ table, u32* __restrict__ out, int n, int places, int draws,
+                            u32 seed) {
+  const int k = global_id();
+  if (k >= n) return;
+  Dice dice{hashed(k ^ seed)};
+  u32 sum = 0;
+  for (int d = 0; d < draws; d++) {
+    const u32 place = dice.below(places);
+    const uint2 entry = table[place];
+    sum += dice.word() < entry.x ? place : entry.y;
+  }
+  out[k] = sum;
+}
+
+// All shortest ways of small graphs (Floyd and Warshall), in shared memory; a block per graph.
+__global__ void small_graph_ways(const int* __restrict__ lengths, int* __restrict__ out, int n) {
+  extern __shared__ int ways[];
+  const int first = blockIdx.x * n * n;
+  for (int j = threadIdx.x; j < n * n; j += blockDim.x) ways[j] = lengths[first + j];
+  __syncthreads();
+  for (int via = 0; via < n; via++) {
+    for (int j = threadIdx.x; j < n * n; j += blockDim.x) {
+      const int way = ways[j / n * n + via] + ways[via * n + j % n];
+      if (j / n != via && j % n != via) ways[j] = min(ways[j], way);
+    }
+    __syncthreads();
+  }
+  for (int j = threadIdx.x; j < n * n; j += blockDim.x) out[first + j] = ways[j];
+}
+
+// ------------------------------------------------------------------------------------------------------------- atomics
+
+// Which point is nearest at each place of a screen: distance in the high bits, number in the low ones.
+__global__ void nearest_points(const float* __restrict__ points, u64* __restrict__ screen, int n, int width,
+                               int height) {
+  const int k = global_id();
+  if (k >= n) return;
+  const float depth = 1.0f + points[2 * n + k];
+  const int x = (int)(points[k] / depth * width), y = (int)(points[n + k] / depth * height);
+  atomicMin(&screen[y * width + x], (u64)__float_as_uint(depth) << 32 | k);
+}
+
+// Counts of values below 512, two counters of 16 bits per word of shared memory; a block per row.
+__global__ void packed_counters(const u16* __restrict__ rows, u16* __restrict__ out, int length) {
+  __shared__ u32 counters[256];
+  for (int j = threadIdx.x; j < 256; j += blockDim.x) counters[j] = 0;
+  __syncthreads();
+  for (int j = threadIdx.x; j < length; j += blockDim.x) {
+    const u32 v = rows[blockIdx.x * length + j];
+    atomicAdd(&counters[v / 2], v & 1 ? 65536u : 1u);
+  }
+  __syncthreads();
+  for (int j = threadIdx.x; j < 256; j += blockDim.x) *(u32*)&out[blockIdx.x * 512 + 2 * j] = counters[j];
+}
+
+// Sums of each place modulo a prime, by compare and swap until it holds.
+__global__ void modular_totals(const int* __restrict__ places, const u32* __restrict__ weights,
+                               u32* __restrict__ totals, int n, u32 prime) {
+  const int k = global_id();
+  if (k >= n) return;
+  u32* at = &totals[places[k]];
+  u32 seen = *at, expected;
+  do {
+    expected = seen;
+    seen = atomicCAS(at, expected, (expected + weights[k]) % prime);
+  } while (seen != expected);
+}
+
+// ---------------------------------------------------------------------------------------------------------- simulation
+
+// Piles of sand on a square: four grains fall over to the sides until no pile has four. A block per square.
+__global__ void sand_squares(const u8* __restrict__ grains, u8* __restrict__ out, int side, int limit) {
+  extern __shared__ int sand[];
+  const int size = side * side;
+  int *now = sand, *next = sand + size;
+  for (int j = threadIdx.x; j < size; j += blockDim.x) now[j] = grains[blockIdx.x * size + j];
+  __syncthreads();
+  for (int t = 0; t < limit; t++) {
+    int over = 0;
+    for (int j = threadIdx.x; j < size; j += blockDim.x) {
+      const int x = j % side, y = j / side;
+      int v = now[j];
+      if (v >= 4) v -= 4, over = 1;
+      if (x > 0) v += now[j - 1] >= 4;
+      if (x < side - 1) v += now[j + 1] >= 4;
+      if (y > 0) v += now[j - side] >= 4;
+      if (y < side - 1) v += now[j + side] >= 4;
+      next[j] = v;
+    }
+    const int any = __syncthreads_or(over);
+    int* swap = now;
+    now = next;
+    next = swap;
+    if (!any) break;
+  }
+  for (int j = threadIdx.x; j < size; j += blockDim.x) out[blockIdx.x * size + j] = now[j];
+}
+
+// Cars on a ring (Nagel and Schreckenberg): faster, not into the next car, sometimes slower, on. A block per road.
+__global__ void traffic_rings(int* __restrict__ moved, int cells, int steps, u32 seed) {
+  extern __shared__ signed char road[];
+  signed char *now = road, *next = road + cells;
+  for (int c = threadIdx.x; c < cells; c += blockDim.x)
+    now[c] = hashed(blockIdx.x * cells + c ^ seed) % 100 < 22 ? 0 : -1;
+  int way = 0;
+  for (int t = 0; t < steps; t++) {
+    for (int c = threadIdx.x; c < cells; c += blockDim.x) next[c] = -1;
+    __syncthreads();
+    for (int c = threadIdx.x; c < cells; c += blockDim.x) {
+      int speed = now[c];
+      if (speed < 0) continue;
+      speed = min(speed + 1, 5);
+      int gap = 0;
+      while (gap < speed && now[(c + gap + 1) % cells] < 0) gap++;
+      speed = gap;
+      if (speed && hashed((t * gridDim.x + blockIdx.x) * cells + c + 77 * seed) % 8 == 0) speed--;
+      next[(c + speed) % cells] = speed;
+      way += speed;
+    }
+    __syncthreads();
+    signed char* swap = now;
+    now = next;
+    next = swap;
+  }
+  way = __reduce_add_sync(ALL_LANES, way);
+  if (threadIdx.x % 32 == 0) atomicAdd(&moved[blockIdx.x], way);
+}
+
+// How fast each of many coupled clocks turns (Kuramoto): its own speed, and the mean pull of all.
+__global__ void coupled_clocks(const float* __restrict__ phases, const float* __restrict__ speeds,
+                               float* __restrict__ out, int n, float pull) {
+  extern __shared__ float held[];
+  const int k = global_id();
+  const float own = k < n ? phases[k] : 0.0f;
+  float sum = 0.0f;
+  for (int first = 0; first < n; first += blockDim.x) {
+    const int other = first + threadIdx.x;
+    held[threadIdx.x] = other < n ? phases[other] : 0.0f;
+    __syncthreads();
+    const int here = min(blockDim.x, n - first);
+    for (int j = 0; j < here; j++) sum += __sinf(held[j] - own);
+    __syncthreads();
+  }
+  if (k < n) out[k] = speeds[k] + pull * sum / n;
+}
+
+__device__ __forceinline__ float3 roessler(float3 s, float c) {
+  return make_float3(-s.y - s.z, s.x + 0.2f * s.y, 0.2f + s.z * (s.x - c));
+}
+
+__device__ __forceinline__ float3 ahead(float3 s, float3 d, float by) {
+  return make_float3(s.x + by * d.x, s.y + by * d.y, s.z + by * d.z);
+}
+
+// The highest z of Roessler's system for each parameter, in steps of the second order.
+__global__ void roessler_peaks(const float* __restrict__ parameters, float* __restrict__ out, int n, int steps,
+                               float dt) {
+  const int k = global_id();
+  if (k >= n) return;
+  const float c = 2.0f + parameters[k];
+  float3 s = make_float3(1.0f, 1.0f, 0.0f);
+  float peak = 0.0f;
+  for (int t = 0; t < steps; t++) {
+    s = ahead(s, roessler(ahead(s, roessler(s, c), 0.5f * dt), c), dt);
+    peak = fmaxf(peak, s.z);
+  }
+  out[k] = peak;
+}
+
+// Balls that fall and bounce, in whole numbers, until they lie still: how often each touched the ground.
+__global__ void bouncing_balls(const int* __restrict__ heights, int* __restrict__ out, int n, int limit) {
+  const int k = global_id();
+  if (k >= n) return;
+  int height = heights[k] + 1000, speed = 0, touches = 0;
+  for (int t = 0; t < limit; t++) {
+    speed -= 10;
+    height += speed;
+    if (height <= 0) {
+      touches++;
+      height = -height;
+      speed = -speed * 7 / 8;
+      if (speed < 20) break;
+    }
+  }
+  out[k] = touches;
+}
+
+// Poles on carts, pushed to the side to which they lean: how long each stands.
+__global__ void cart_poles(const float* __restrict__ starts, int* __restrict__ out, int n, int steps) {
+  const int k = global_id();
+  if (k >= n) return;
+  float x = 0.0f, dx = 0.0f, angle = 0.1f * starts[k] - 0.05f, turn = 0.1f * starts[n + k] - 0.05f;
+  int t = 0;
+  while (t < steps && fabsf(angle) < 0.21f && fabsf(x) < 2.4f) {
+    const float force = angle + 0.5f * turn > 0.0f ? 10.0f : -10.0f, s = sinf(angle), c = cosf(angle);
+    const float part = (force + 0.05f * turn * turn * s) / 1.1f;
+    const float faster = (9.8f * s - c * part) / (0.5f * (4.0f / 3.0f - 0.1f * c * c / 1.1f));
+    x += 0.02f * dx;
+    dx += 0.02f * (part - 0.05f * faster * c / 1.1f);
+    angle += 0.02f * turn;
+    turn += 0.02f * faster;
+    t++;
+  }
+  out[k] = t;
+}
+
+// Misses of caches that throw out what was used longest ago, eight places each; every thread has its own requests.
+__global__ void oldest_out(int* __restrict__ out, int n, int requests, int pages, u32 seed) {
+  const int k = global_id();
+  if (k >= n) return;
+  Dice dice{hashed(k ^ seed)};
+  int held[8], misses = 0;
+  for (int j = 0; j < 8; j++) held[j] = -1;
+  for (int r = 0; r < requests; r++) {
+    const int page = min(dice.below(pages), dice.below(pages));
+    int at = 0;
+    while (at < 7 && held[at] != page) at++;
+    misses += held[at] != page;
+    for (; at > 0; at--) held[at] = held[at - 1];
+    held[0] = page;
+  }
+  out[k] = misses;
+}
+
+// ------------------------------------------------------------------------------------------------------------ geometry
+
+// Middle and radius of the circles through three points each.
+__global__ void circumcircles(const double2* __restrict__ corners, double* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  const double2 a = corners[3 * k], b = corners[3 * k + 1], c = corners[3 * k + 2];
+  const double bx = b.x - a.x, by = b.y - a.y, cx = c.x - a.x, cy = c.y - a.y;
+  const double d = 2.0 * (bx * cy - by * cx), bb = bx * bx + by * by, cc = cx * cx + cy * cy;
+  const double x = (cy * bb - by * cc) / d, y = (bx * cc - cx * bb) / d;
+  out[k] = a.x + x;
+  out[n + k] = a.y + y;
+  out[2 * n + k] = sqrt(x * x + y * y);
+}
+
+__device__ __forceinline__ int side_of(int2 a, int2 b, int2 p) {
+  const int turn = (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+  return (turn > 0) - (turn < 0);
+}
+
+// How many of all segments each one crosses.
+__global__ void crossed_segments(const int4* __restrict__ segments, int* __restrict__ out, int n) {
+  extern __shared__ int4 others[];
+  const int k = global_id();
+  const int4 own = segments[min(k, n - 1)];
+  const int2 a = make_int2(own.x, own.y), b = make_int2(own.z, own.w);
+  int crossed = 0;
+  for (int first = 0; first < n; first += blockDim.x) {
+    if (first + threadIdx.x < n) others[threadIdx.x] = segments[first + threadIdx.x];
+    __syncthreads();
+    const int here = min(blockDim.x, n - first);
+    for (int j = 0; j < here; j++) {
+      const int4 o = others[j];
+      const int2 c = make_int2(o.x, o.y), d = make_int2(o.z, o.w);
+      crossed += side_of(a, b, c) * side_of(a, b, d) < 0 && side_of(c, d, a) * side_of(c, d, b) < 0;
+    }
+    __syncthreads();
+  }
+  if (k < n) out[k] = crossed;
+}
+
+__device__ __forceinline__ int outside(float x, float y) {
+  return (x < 0.25f) | (x > 0.75f) << 1 | (y < 0.25f) << 2 | (y > 0.75f) << 3;
+}
+
+// Lengths of the parts of lines that a window shows (Cohen and Sutherland).
+__global__ void shown_lines(const float4* __restrict__ lines, float* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  float4 l = lines[k];
+  int first = outside(l.x, l.y), second = outside(l.z, l.w);
+  for (int t = 0; t < 8 && (first | second); t++) {
+    if (first & second) {
+      l = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      break;
+    }
+    const int code = first ? first : second;
+    float x, y;
+    if (code & 12) {
+      y = code & 4 ? 0.25f : 0.75f;
+      x = l.x + (l.z - l.x) * (y - l.y) / (l.w - l.y);
+    } else {
+      x = code & 1 ? 0.25f : 0.75f;
+      y = l.y + (l.w - l.y) * (x - l.x) / (l.z - l.x);
+    }
+    if (first) {
+      l.x = x;
+      l.y = y;
+      first = outside(x, y);
+    } else {
+      l.z = x;
+      l.w = y;
+      second = outside(x, y);
+    }
+  }
+  out[k] = hypotf(l.z - l.x, l.w - l.y);
+}
+
+// Areas of polygons of different sizes, a thread each.
+__global__ void polygon_areas(const int* __restrict__ starts, const int2* __restrict__ corners,
+                              long long* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  const int first = starts[k], end = starts[k + 1];
+  if (first == end) return;
+  int2 last = corners[end - 1];
+  long long area = 0;
+  for (int j = first; j < end; j++) {
+    const int2 next = corners[j];
+    area += (long long)last.x * next.y - (long long)last.y * next.x;
+    last = next;
+  }
+  out[k] = area < 0 ? -area : area;
+}
