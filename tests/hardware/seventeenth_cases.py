@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tests.hardware.launch_sets import by_series, in_shapes, launches, spread, within
-from tests.hardware.ninth_cases import lists, skewed, unit
+from tests.hardware.ninth_cases import halves, lists, normal, skewed, unit, up
 from tests.hardware.timing_cases import ByRecipe, TimingCase, f, i, zeros
 from tests.hardware.validation_cases import numbers, u
 
@@ -91,6 +91,12 @@ def _slices(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
     return 32 * np.append(0, rng.permutation(widths).cumsum())
 
 
+def _sensor(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
+    """The bits of ``high`` series of readings that change little, or not at all."""
+    steps = rng.integers(-2, 3, (size // high, high)) * (rng.random((size // high, high)) < 0.6)
+    return (20 + steps.cumsum(axis=0) / 4).astype("f4").view("u4")
+
+
 RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "samples": lambda size, high, rng: rng.normal(0, high, size).clip(-32_768, 32_767),
     "addresses": _addresses,
@@ -98,6 +104,9 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "joins": _joins,
     "most": lambda size, high, rng: np.full(size, (1 << 32) - 1, "u8"),
     "slices": _slices,
+    "small halves": lambda size, high, rng: rng.normal(0.05, 0.3, 2 * size).astype("f2").view("u4"),
+    "bookings": lambda size, high, rng: rng.integers(-high, high + 1, size),
+    "sensor": _sensor,
     "qualities": lambda size, high, rng: np.tile(np.linspace(40, 4, high), size // high) + rng.integers(-3, 4, size),
 }
 
@@ -116,7 +125,22 @@ def series() -> dict[str, list[str]]:
 def cases() -> list[TimingCase]:
     """All launches; their names are different."""
     return launches(
-        (_sound, _pictures, _secrets, _texts_and_biology, _finance, _graphs, _atomics, _simulations, _geometry)
+        (
+            _sound,
+            _pictures,
+            _secrets,
+            _texts_and_biology,
+            _finance,
+            _graphs,
+            _atomics,
+            _simulations,
+            _geometry,
+            _tensor_cores,
+            _groups,
+            _copies,
+            _codes,
+            _first_programs,
+        )
     )
 
 
@@ -271,3 +295,100 @@ def _geometry(case: Any) -> None:
     n, mean = drawn("polygon_areas", 5_000, 30_000), drawn("mean of polygon_areas", 6, 30)
     spread(case, "uneven", "polygon_areas", n, one("polygon_areas"), skewed(n, mean), numbers(2 * n * mean, 5_000),
            zeros(n, "i8"), i(n))  # fmt: skip
+
+
+def _tensor_cores(case: Any) -> None:
+    n, count = 16 * drawn("nearest_codes_mma", 200, 1_500), 8 * drawn("codes of nearest_codes_mma", 20, 120)
+    spread(case, "tensor", "nearest_codes_mma", 2 * n, some("nearest_codes_mma"), halves(16 * n), halves(16 * count, 2),
+           unit(count, high=40), zeros(n, "i4"), i(n), i(count))  # fmt: skip
+    n, count = 16 * drawn("more of nearest_codes_mma", 200, 1_500), 8 * drawn("more codes", 200, 600)
+    spread(case, "tensor", "nearest_codes_mma", 2 * n, one("nearest_codes_mma"), halves(16 * n), halves(16 * count, 2),
+           unit(count, high=40), zeros(n, "i4"), i(n), i(count))  # fmt: skip
+    n, layers = 16 * drawn("deep_layers_mma", 500, 4_000), drawn("layers of deep_layers_mma", 8, 60)
+    spread(case, "tensor", "deep_layers_mma", 2 * n, some("deep_layers_mma"), halves(8 * n),
+           Drawn("small halves", "u4", 128 * layers), zeros(8 * n, "u4"), i(n), i(layers))  # fmt: skip
+    n = 16 * drawn("few of deep_layers_mma", 60, 130)
+    spread(case, "tensor", "deep_layers_mma", 2 * n, 32, halves(8 * n), Drawn("small halves", "u4", 128 * 200),
+           zeros(8 * n, "u4"), i(n), i(200))  # fmt: skip
+
+
+def _groups(case: Any) -> None:
+    n, length, block = drawn("row_ranges", 3_000, 20_000), drawn("length of row_ranges", 40, 200), one("row_ranges")
+    for tile in (4, 8, 16, 32):
+        case("groups", f"row_ranges<{tile}>", up(n * tile, block), block, numbers(n * length, 1 << 30),
+             zeros(2 * n, "i4"), i(n), i(length), series="row_ranges")  # fmt: skip
+    n, length = drawn("many of row_ranges", 30_000, 60_000), drawn("long of row_ranges", 400, 800)
+    spread(case, "stream", "row_ranges<32>", 32 * n, one("many of row_ranges"), numbers(n * length, 1 << 30),
+           zeros(2 * n, "i4"), i(n), i(length))  # fmt: skip
+    n, length = drawn("lowest_balances", 3_000, 20_000), drawn("length of lowest_balances", 60, 300)
+    spread(case, "groups", "lowest_balances", 16 * n, some("lowest_balances"), Drawn("bookings", "i4", n * length, 99),
+           zeros(n, "i4"), i(n), i(length))  # fmt: skip
+    grid, each = drawn("kept_by_block", 100, 1_000), drawn("each of kept_by_block", 1_000, 6_000)
+    within(case, "groups", "kept_by_block", grid, some("kept_by_block"), numbers(grid * each, 1_000),
+           zeros(grid * each, "i4"), zeros(grid, "i4"), i(each), i(700))  # fmt: skip
+    grid, each = 4 * drawn("cluster_bins", 20, 120), drawn("each of cluster_bins", 2_000, 12_000)
+    within(case, "clusters", "cluster_bins", grid, some("cluster_bins"), numbers(grid * each, 4_096, "u2"),
+           zeros(1_024 * grid, "i4"), i(each))  # fmt: skip
+    grid, length = 2 * drawn("cluster_unit_rows", 40, 300), drawn("length of cluster_unit_rows", 500, 5_000)
+    within(case, "clusters", "cluster_unit_rows", grid, some("cluster_unit_rows"), unit(grid * length),
+           zeros(grid * length), i(length))  # fmt: skip
+
+
+def _copies(case: Any) -> None:
+    for category, low, high in (("async", 200, 900), ("stream", 12_000, 30_000)):
+        grid, pieces = (
+            drawn(f"async_filter {category}", 100, 700),
+            drawn(f"pieces of async_filter {category}", low, high),
+        )
+        within(case, category, "async_filter", grid,
+               some("async_filter") if category == "async" else one("async_filter", most=512),
+               unit(1_024 * pieces + 16), unit(16), zeros(1_024 * pieces), i(pieces))  # fmt: skip
+    n, quads = drawn("async_dots", 400, 3_000), drawn("quads of async_dots", 200, 900)
+    spread(case, "async", "async_dots", 32 * n, some("async_dots", most=384), unit(4 * n * quads),
+           unit(4 * n * quads, high=2), zeros(n), i(n), i(quads), smem=lambda block: 96 * block)  # fmt: skip
+    for category, low, high in (("async", 300, 2_000), ("stream", 9_000, 16_000)):
+        grid, rows = (
+            drawn(f"bulk_row_peaks {category}", 100, 500),
+            drawn(f"rows of bulk_row_peaks {category}", low, high),
+        )
+        columns = 4 * drawn(f"columns of bulk_row_peaks {category}", 100, 900)
+        within(case, category, "bulk_row_peaks", grid,
+               some("bulk_row_peaks") if category == "async" else one("bulk_row_peaks", least=128),
+               normal(rows * columns),
+               zeros(rows * columns), i(rows), i(columns), smem=4 * columns)  # fmt: skip
+
+
+def _codes(case: Any) -> None:
+    for rounds, name in ((300, "shorter"), (1_800, "longer")):
+        n, turns = drawn(f"straight_rounds {name}", 8_000, 60_000), drawn(f"turns of straight_rounds {name}", 2, 5)
+        spread(case, "code", f"straight_rounds<{rounds}>", n, some(f"straight_rounds {name}"),
+               numbers(n, 1 << 32, "u4"),
+               zeros(n, "u4"), i(n), i(turns))  # fmt: skip
+    n = drawn("fibonacci_codes", 30_000, 200_000)
+    spread(case, "divergence", "fibonacci_codes", n, some("fibonacci_codes"), numbers(n, 1 << 30, "u4"),
+           zeros(n, "u8"), i(n))  # fmt: skip
+    n, length = drawn("xor_bits", 5_000, 30_000), drawn("length of xor_bits", 50, 200)
+    spread(case, "latency", "xor_bits", n, some("xor_bits"), Drawn("sensor", "u4", n * length, n), zeros(n, "i4"), i(n),
+           i(length))  # fmt: skip
+    for category, low, high in (("shuffle", 2_000, 20_000), ("stream", 400_000, 900_000)):
+        n, name = drawn(f"thirteen_bits {category}", low, high), f"thirteen_bits {category}"
+        spread(case, category, "thirteen_bits", 32 * n, some(name) if category == "shuffle" else one(name),
+               numbers(32 * n, 8_192, "u2"), zeros(13 * n, "u4"), i(n))  # fmt: skip
+    n, length = drawn("gnome_rows", 3_000, 20_000), drawn("length of gnome_rows", 12, 32)
+    spread(case, "local", "gnome_rows", n, some("gnome_rows"), numbers(n * length, 100, "u1"), zeros(n, "i4"), i(n),
+           i(length))  # fmt: skip
+    n, size = drawn("permutation_cycles", 5_000, 40_000), drawn("size of permutation_cycles", 20, 64)
+    spread(case, "local", "permutation_cycles", n, one("permutation_cycles"), zeros(2 * n, "i4"), i(n), i(size), u(9))
+
+
+def _first_programs(case: Any) -> None:
+    n, first = drawn("is_prime_plain", 10_000, 90_000), drawn("first of is_prime_plain", 1_000, 5_000_000)
+    spread(case, "beginner", "is_prime_plain", n, some("is_prime_plain"), zeros(n, "i4"), i(n), i(first))
+    n, throws = drawn("darts", 5_000, 60_000), drawn("throws of darts", 50, 300)
+    spread(case, "beginner", "darts", n, some("darts"), zeros(n, "i4"), i(n), i(throws), u(4))
+    n, taps = drawn("smeared", 20_000, 90_000), drawn("taps of smeared", 31, 201)
+    spread(case, "beginner", "smeared", n, some("smeared"), unit(n), unit(taps), zeros(n), i(n), i(taps))
+    for category, low, high in (("beginner", 20_000, 90_000), ("stream", 2_000_000, 5_000_000)):
+        n = drawn(f"particle_energies {category}", low, high)
+        spread(case, category, "particle_energies", n, one(f"particle_energies {category}"), unit(7 * n), zeros(n),
+               i(n))  # fmt: skip

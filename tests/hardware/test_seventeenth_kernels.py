@@ -12,8 +12,8 @@ import pytest
 
 from tests.hardware import seventeenth_cases
 from tests.hardware.fourteenth_cases import hashes
-from tests.hardware.in_python import Rolled, by_thread, turned
-from tests.hardware.ninth_cases import lists, skewed, unit
+from tests.hardware.in_python import Rolled, by_thread, in_halves, turned
+from tests.hardware.ninth_cases import halves, lists, normal, skewed, unit
 from tests.hardware.seventeenth_cases import Drawn
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
@@ -451,6 +451,171 @@ def _(starts, corners, out, n):
         last = np.roll(own, 1, axis=0)
         found.append(abs((last[:, 0] * own[:, 1] - last[:, 1] * own[:, 0]).sum()))
     return found
+
+
+# Tensor cores.
+@small("nearest_codes_mma", 2, 64, halves(16 * 48), halves(16 * 24, 2), unit(24, high=40), zeros(48, "i4"), i(48),
+       i(24), output=3)  # fmt: skip
+def _(rows, codes, squares, out, n, count):
+    products = in_halves(rows).reshape(n, 32) @ in_halves(codes).reshape(count, 32).T
+    return (squares - 2 * products).argmin(axis=1)
+
+
+@small("deep_layers_mma", 2, 64, halves(8 * 48), Drawn("small halves", "u4", 128 * 3), zeros(8 * 48, "u4"), i(48),
+       i(3), output=2, seen=in_halves, tolerance=2e-2)  # fmt: skip
+def _(rows, weights, out, n, layers):
+    x = in_halves(rows).reshape(n, 16)
+    for layer in in_halves(weights).reshape(layers, 16, 16):
+        x = np.maximum(x @ layer.T, 0)
+    assert x.any()
+    return x.ravel()
+
+
+# Cooperative groups and clusters.
+@small("row_ranges<8>", 2, 64, numbers(14 * 30, 1 << 30), zeros(28, "i4"), i(14), i(30))
+def _(rows, out, n, length):
+    rows = rows.reshape(n, length)
+    return np.stack([rows.min(axis=1), rows.max(axis=1)], axis=1).ravel()
+
+
+@small("lowest_balances", 2, 64, Drawn("bookings", "i4", 7 * 40, 99), zeros(7, "i4"), i(7), i(40))
+def _(bookings, out, n, length):
+    return np.minimum(bookings.reshape(n, length).cumsum(axis=1).min(axis=1), 0)
+
+
+@small("kept_by_block", 2, 64, numbers(2 * 150, 1_000), zeros(300, "i4"), zeros(2, "i4"), i(150), i(700), output=(1, 2),
+       seen=np.sort)  # fmt: skip
+def _(values, kept, counts, each, limit):
+    above = values * (values >= limit)
+    return np.sort(above), np.sort((above.reshape(2, -1) > 0).sum(axis=1))
+
+
+@small("cluster_bins", 8, 64, numbers(8 * 300, 4_096, "u2"), zeros(8_192, "i4"), i(300))
+def _(values, out, each):
+    return np.concatenate([np.bincount(own, minlength=4_096) for own in values.reshape(2, -1)])
+
+
+@small("cluster_unit_rows", 4, 64, unit(4 * 150), zeros(600), i(150), tolerance=1e-4)
+def _(rows, out, half_length):
+    rows = rows.reshape(2, -1).astype("f8")
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).ravel()
+
+
+# Copies on their way.
+@small("async_filter", 2, 64, unit(5 * 1_024 + 16), unit(16), zeros(5 * 1_024), i(5), output=2, tolerance=1e-4)
+def _(samples, taps, out, pieces):
+    return np.convolve(samples, taps[::-1], "valid")[:-1]
+
+
+@small("async_dots", 2, 64, unit(4 * 3 * 50), unit(4 * 3 * 50, high=2), zeros(3), i(3), i(50), smem=6_144, output=2,
+       tolerance=1e-4)  # fmt: skip
+def _(left, right, out, n, quads):
+    return (left * right).reshape(n, -1).sum(axis=1)
+
+
+@small("bulk_row_peaks", 2, 64, normal(5 * 72), zeros(360), i(5), i(72), smem=288, tolerance=1e-5)
+def _(values, out, rows, columns):
+    values = values.reshape(rows, columns)
+    return (values / abs(values).max(axis=1, keepdims=True)).ravel()
+
+
+# Codes and numbers.
+@small("straight_rounds<300>", 2, 32, numbers(50, WORD, "u4"), zeros(50, "u4"), i(50), i(2))
+def _(values, out, n, turns):
+    found = []
+    for b, a in enumerate(values.tolist()):
+        for r in [*range(300)] * int(turns):
+            a = (a ^ b >> r % 7 + 3) + (r * 40503 ^ 0x5BD1E995) & WORD - 1
+            b = turned(b, r % 13 + 1) * (2 * r + 5) % WORD ^ a
+        found.append(a ^ b)
+    return found
+
+
+@small("fibonacci_codes", 2, 32, numbers(50, 1 << 30, "u4"), zeros(50, "u8"), i(50))
+def _(values, out, n):
+    line, found = [1, 2], []
+    while line[-1] <= 1 << 30:
+        line.append(line[-1] + line[-2])
+    for v in (values + 1).tolist():
+        code = top = 0
+        for j in reversed(range(len(line))):
+            if line[j] <= v:
+                v, code, top = v - line[j], code | 1 << j, max(top, j)
+        found.append(code | 2 << top)
+    return found
+
+
+@small("xor_bits", 2, 32, Drawn("sensor", "u4", 50 * 20, 50), zeros(50, "i4"), i(50), i(20))
+def _(series, out, n, length):
+    found = []
+    for row in by_thread(series, n):
+        bits, lead, trail = 32, 33, 33
+        for differ in (a ^ b for a, b in pairwise(row)):
+            if not differ:
+                bits += 1
+                continue
+            before, behind = 32 - differ.bit_length(), (differ & -differ).bit_length() - 1
+            fits = before >= lead and behind >= trail
+            lead, trail = (lead, trail) if fits else (before, behind)
+            bits += (2 if fits else 12) + 32 - lead - trail
+        found.append(bits)
+    return found
+
+
+@small("thirteen_bits", 2, 64, numbers(32 * 3, 8_192, "u2"), zeros(39, "u4"), i(3))
+def _(values, out, groups):
+    bits = (values.reshape(groups, 32, 1) >> np.arange(13) & 1).astype("u1")
+    return np.packbits(bits.ravel(), bitorder="little").view("u4")
+
+
+@small("gnome_rows", 2, 32, numbers(50 * 12, 100, "u1"), zeros(50, "i4"), i(50), i(12))
+def _(rows, out, n, length):
+    return [sum(a > b for j, a in enumerate(row) for b in row[j:]) for row in by_thread(rows, n)]
+
+
+@small("permutation_cycles", 2, 32, zeros(100, "i4"), i(50), i(20), u(9), output=0)
+def _(out, n, size, seed):
+    found = []
+    for k in range(n):
+        dice, to, seen, lengths = Rolled(k, seed), list(range(size)), set(), []
+        for j in range(size - 1, 0, -1):
+            other = dice.below(j + 1)
+            to[j], to[other] = to[other], to[j]
+        for j in range(size):
+            before, at = len(seen), j
+            while at not in seen:
+                seen.add(at)
+                at = to[at]
+            lengths.append(len(seen) - before)
+        found += [max(lengths), sum(x > 0 for x in lengths)]
+    return found
+
+
+# First programs.
+@small("is_prime_plain", 2, 32, zeros(50, "i4"), i(50), i(1_000), output=0)
+def _(out, n, first):
+    return [all(v % d for d in range(2, v)) for v in range(first, first + n)]
+
+
+@small("darts", 2, 32, zeros(50, "i4"), i(50), i(20), u(4), output=0)
+def _(out, n, throws, seed):
+    found = []
+    for k in range(n):
+        dice = Rolled(k, seed)
+        places = [(dice.word() >> 17, dice.word() >> 17) for _ in range(throws)]
+        found.append(sum(x * x + y * y < 32_768**2 for x, y in places))
+    return found
+
+
+@small("smeared", 2, 64, unit(100), unit(31), zeros(100), i(100), i(31), output=2, tolerance=1e-4)
+def _(values, filter_, out, n, taps):
+    return np.convolve(values, filter_[::-1], "same")
+
+
+@small("particle_energies", 2, 64, unit(700), zeros(100), i(100), tolerance=1e-4)
+def _(particles, out, n):
+    p = particles.reshape(n, 7)
+    return p[:, 3] * (0.5 * (p[:, 4:] ** 2).sum(axis=1) + 9.81 * p[:, 2])
 
 
 @pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))

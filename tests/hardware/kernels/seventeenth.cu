@@ -832,3 +832,467 @@ __global__ void polygon_areas(const int* __restrict__ starts, const int2* __rest
   }
   out[k] = area < 0 ? -area : area;
 }
+
+// -------------------------------------------------------------------------------------------------------- tensor cores
+
+// The nearest of many codes of 32 halves for each row: the code's square minus twice the product. A warp per 16 rows.
+__global__ void nearest_codes_mma(const u32* __restrict__ rows, const u32* __restrict__ codes,
+                                  const float* __restrict__ squares, int* __restrict__ out, int n, int count) {
+  const int warp = global_id() / 32, lane = threadIdx.x % 32, row = lane / 4, word = lane % 4;
+  if (16 * warp >= n) return;
+  u32 a[2][4];
+#pragma unroll
+  for (int s = 0; s < 2; s++) {
+#pragma unroll
+    for (int j = 0; j < 4; j++) a[s][j] = rows[(16 * warp + row + 8 * (j & 1)) * 16 + 8 * s + word + 4 * (j >> 1)];
+  }
+  float best[2] = {1e30f, 1e30f};
+  int which[2] = {0, 0};
+  for (int first = 0; first < count; first += 8) {
+    float c[4] = {};
+#pragma unroll
+    for (int s = 0; s < 2; s++) {
+      const u32* from = codes + (first + row) * 16 + 8 * s + word;
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+          "{%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a[s][0]), "r"(a[s][1]), "r"(a[s][2]), "r"(a[s][3]), "r"(from[0]), "r"(from[4]));
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const int code = first + 2 * word + (j & 1);
+      const float apart = squares[code] - 2.0f * c[j];
+      if (apart < best[j / 2]) {
+        best[j / 2] = apart;
+        which[j / 2] = code;
+      }
+    }
+  }
+#pragma unroll
+  for (int h = 0; h < 2; h++) {
+#pragma unroll
+    for (int by = 1; by < 4; by *= 2) {
+      const float other = __shfl_xor_sync(ALL_LANES, best[h], by);
+      const int code = __shfl_xor_sync(ALL_LANES, which[h], by);
+      if (other < best[h] || (other == best[h] && code < which[h])) {
+        best[h] = other;
+        which[h] = code;
+      }
+    }
+    if (word == 0) out[16 * warp + row + 8 * h] = which[h];
+  }
+}
+
+// A net of many layers of 16 by 16 halves; what a layer gives is the next one's input as it lies in the registers.
+__global__ void deep_layers_mma(const u32* __restrict__ rows, const u32* __restrict__ weights, u32* __restrict__ out,
+                                int n, int layers) {
+  const int warp = global_id() / 32, lane = threadIdx.x % 32, row = lane / 4, word = lane % 4;
+  if (16 * warp >= n) return;
+  u32 a[4];
+#pragma unroll
+  for (int j = 0; j < 4; j++) a[j] = rows[(16 * warp + row + 8 * (j & 1)) * 8 + word + 4 * (j >> 1)];
+  for (int l = 0; l < layers; l++) {
+    u32 next[4] = {};
+#pragma unroll
+    for (int t = 0; t < 2; t++) {
+      const u32* from = weights + (l * 16 + 8 * t + row) * 8 + word;
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+          : "+r"(next[2 * t]), "+r"(next[2 * t + 1])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(from[0]), "r"(from[4]));
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const __half2 kept = __hmax2(*(const __half2*)&next[j], __float2half2_rn(0.0f));
+      a[j] = *(const u32*)&kept;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < 4; j++) out[(16 * warp + row + 8 * (j & 1)) * 8 + word + 4 * (j >> 1)] = a[j];
+}
+
+// --------------------------------------------------------------------------------------------- cooperative groups
+
+// Least and greatest of rows, a group of threads per row.
+template <int T>
+__global__ void row_ranges(const int* __restrict__ rows, int2* __restrict__ out, int n, int length) {
+  const auto tile = cg::tiled_partition<T>(cg::this_thread_block());
+  const int row = global_id() / T;
+  if (row >= n) return;
+  int low = INT_MAX, high = INT_MIN;
+  for (int j = tile.thread_rank(); j < length; j += T) {
+    const int v = rows[row * length + j];
+    low = min(low, v);
+    high = max(high, v);
+  }
+  low = cg::reduce(tile, low, cg::less<int>());
+  high = cg::reduce(tile, high, cg::greater<int>());
+  if (tile.thread_rank() == 0) out[row] = make_int2(low, high);
+}
+
+// The lowest balance of accounts over their bookings; 16 threads per account sum up 16 bookings at once.
+__global__ void lowest_balances(const int* __restrict__ bookings, int* __restrict__ out, int n, int length) {
+  const auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  const int account = global_id() / 16;
+  if (account >= n) return;
+  int before = 0, lowest = 0;
+  for (int first = 0; first < length; first += 16) {
+    const int j = first + tile.thread_rank();
+    const int sum = before + cg::inclusive_scan(tile, j < length ? bookings[account * length + j] : 0);
+    lowest = min(lowest, cg::reduce(tile, sum, cg::less<int>()));
+    before = tile.shfl(sum, 15);
+  }
+  if (tile.thread_rank() == 0) out[account] = lowest;
+}
+
+// The numbers of a block's part that are above a limit; the threads that found one reserve their places together.
+__global__ void kept_by_block(const int* __restrict__ values, int* __restrict__ kept, int* __restrict__ counts,
+                              int each, int limit) {
+  __shared__ int held;
+  if (threadIdx.x == 0) held = 0;
+  __syncthreads();
+  for (int j = threadIdx.x; j < each; j += blockDim.x) {
+    const int v = values[blockIdx.x * each + j];
+    if (v >= limit) {
+      const auto group = cg::coalesced_threads();
+      int first = 0;
+      if (group.thread_rank() == 0) first = atomicAdd(&held, (int)group.size());
+      kept[blockIdx.x * each + group.shfl(first, 0) + group.thread_rank()] = v;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) counts[blockIdx.x] = held;
+}
+
+// Counts of values below 4096 in the shared memory of four blocks, 1024 in each.
+__global__ void __cluster_dims__(4) cluster_bins(const u16* __restrict__ values, int* __restrict__ out, int each) {
+  __shared__ int bins[1024];
+  const auto cluster = cg::this_cluster();
+  for (int j = threadIdx.x; j < 1024; j += blockDim.x) bins[j] = 0;
+  cluster.sync();
+  for (int j = threadIdx.x; j < each; j += blockDim.x) {
+    const int v = values[blockIdx.x * each + j];
+    atomicAdd(cluster.map_shared_rank(bins, v / 1024) + v % 1024, 1);
+  }
+  cluster.sync();
+  for (int j = threadIdx.x; j < 1024; j += blockDim.x) out[blockIdx.x * 1024 + j] = bins[j];
+}
+
+// Rows over two blocks: each scales its half by the root of the sum of both halves' squares.
+__global__ void __cluster_dims__(2) cluster_unit_rows(const float* __restrict__ in, float* __restrict__ out,
+                                                      int half_length) {
+  __shared__ float parts[32];
+  __shared__ float sum;
+  const auto cluster = cg::this_cluster();
+  float own = 0.0f;
+  for (int j = threadIdx.x; j < half_length; j += blockDim.x) {
+    const float v = in[blockIdx.x * half_length + j];
+    own += v * v;
+  }
+  for (int by = 16; by; by /= 2) own += __shfl_xor_sync(ALL_LANES, own, by);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = own;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    own = 0.0f;
+    for (int w = 0; w < blockDim.x / 32; w++) own += parts[w];
+    sum = own;
+  }
+  cluster.sync();
+  const float scale = rsqrtf(sum + *cluster.map_shared_rank(&sum, cluster.block_rank() ^ 1));
+  cluster.sync();
+  for (int j = threadIdx.x; j < half_length; j += blockDim.x)
+    out[blockIdx.x * half_length + j] = scale * in[blockIdx.x * half_length + j];
+}
+
+// ------------------------------------------------------------------------------------------------- copies on their way
+
+// A filter of 16 taps; the next 1024 samples are on their way while these are filtered.
+__global__ void async_filter(const float* __restrict__ in, const float* __restrict__ taps, float* __restrict__ out,
+                             int pieces) {
+  __shared__ __align__(16) float samples[2][1040];
+  const auto fetch = [&](int piece, int side) {
+    for (int j = threadIdx.x; j < 260; j += blockDim.x)
+      __pipeline_memcpy_async(&samples[side][4 * j], &in[piece * 1024 + 4 * j], 16);
+    __pipeline_commit();
+  };
+  float weights[16];
+#pragma unroll
+  for (int t = 0; t < 16; t++) weights[t] = taps[t];
+  int side = 0;
+  if (blockIdx.x < pieces) fetch(blockIdx.x, 0);
+  for (int piece = blockIdx.x; piece < pieces; piece += gridDim.x, side ^= 1) {
+    if (piece + gridDim.x < pieces)
+      fetch(piece + gridDim.x, side ^ 1);
+    else
+      __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    for (int j = threadIdx.x; j < 1024; j += blockDim.x) {
+      float sum = 0.0f;
+#pragma unroll
+      for (int t = 0; t < 16; t++) sum += weights[t] * samples[side][j + t];
+      out[piece * 1024 + j] = sum;
+    }
+    __syncthreads();
+  }
+}
+
+// Products of pairs of rows, each thread with its own three copies of 16 bytes on their way.
+__global__ void async_dots(const float4* __restrict__ left, const float4* __restrict__ right, float* __restrict__ out,
+                           int n, int quads) {
+  extern __shared__ float4 on_way[];
+  const int warp = global_id() / 32, lane = threadIdx.x % 32;
+  float4* own = on_way + 6 * threadIdx.x;
+  float sum = 0.0f;
+  if (warp >= n) return;
+  const auto fetch = [&](int turn) {
+    const int q = 32 * turn + lane;
+    if (q < quads) {
+      __pipeline_memcpy_async(own + turn % 3, &left[(size_t)warp * quads + q], 16);
+      __pipeline_memcpy_async(own + 3 + turn % 3, &right[(size_t)warp * quads + q], 16);
+    }
+    __pipeline_commit();
+  };
+  fetch(0);
+  fetch(1);
+  for (int turn = 0; 32 * turn < quads; turn++) {
+    fetch(turn + 2);
+    __pipeline_wait_prior(2);
+    if (32 * turn + lane < quads) {
+      const float4 a = own[turn % 3], b = own[3 + turn % 3];
+      sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+    }
+  }
+  for (int by = 16; by; by /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, by);
+  if (lane == 0) out[warp] = sum;
+}
+
+// Rows that come in bulk, one each time; the greatest value of a row becomes 1.
+__global__ void bulk_row_peaks(const float* __restrict__ in, float* __restrict__ out, int rows, int columns) {
+  extern __shared__ __align__(16) float line[];
+  __shared__ __align__(8) u64 arrived;
+  __shared__ float greatest[32];
+  const u32 barrier = (u32)__cvta_generic_to_shared(&arrived);
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  }
+  int turn = 0;
+  for (int row = blockIdx.x; row < rows; row += gridDim.x, turn ^= 1) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      const u32 place = (u32)__cvta_generic_to_shared(line);
+      asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(4 * columns)
+                   : "memory");
+      asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                       place),
+                   "l"(__cvta_generic_to_global(in + (size_t)row * columns)), "r"(4 * columns), "r"(barrier)
+                   : "memory");
+    }
+    u32 done = 0;
+    while (!done) {
+      asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                   : "=r"(done)
+                   : "r"(barrier), "r"(turn)
+                   : "memory");
+    }
+    float most = 0.0f;
+    for (int c = threadIdx.x; c < columns; c += blockDim.x) most = fmaxf(most, fabsf(line[c]));
+    for (int by = 16; by; by /= 2) most = fmaxf(most, __shfl_xor_sync(ALL_LANES, most, by));
+    if (threadIdx.x % 32 == 0) greatest[threadIdx.x / 32] = most;
+    __syncthreads();
+    for (int w = 0; w < blockDim.x / 32; w++) most = fmaxf(most, greatest[w]);
+    for (int c = threadIdx.x; c < columns; c += blockDim.x) out[(size_t)row * columns + c] = line[c] / most;
+  }
+}
+
+// --------------------------------------------------------------------------------------------------- code and numbers
+
+// N rounds of mixing with another number each, all written one behind the other.
+template <int N>
+__global__ void straight_rounds(const u32* __restrict__ in, u32* __restrict__ out, int n, int turns) {
+  const int k = global_id();
+  if (k >= n) return;
+  u32 a = in[k], b = k;
+  for (int t = 0; t < turns; t++) {
+#pragma unroll
+    for (int r = 0; r < N; r++) {
+      a = (a ^ b >> (r % 7 + 3)) + (r * 40503u ^ 0x5bd1e995u);
+      b = turned(b, r % 13 + 1) * (2u * r + 5u) ^ a;
+    }
+  }
+  out[k] = a ^ b;
+}
+
+// Numbers as sums of Fibonacci numbers that are not neighbours, as bits; how long the code is.
+__global__ void fibonacci_codes(const u32* __restrict__ values, u64* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  u32 rest = values[k] + 1, low = 1, high = 2;
+  int place = 0;
+  while (high <= rest) {
+    const u32 next = low + high;
+    low = high;
+    high = next;
+    place++;
+  }
+  u64 code = 1ull << (place + 1);
+  while (rest) {
+    if (low <= rest) {
+      rest -= low;
+      code |= 1ull << place;
+    }
+    const u32 before = high - low;
+    high = low;
+    low = before;
+    place--;
+  }
+  out[k] = code;
+}
+
+// How many bits series of floats need when each is stored by how its bits differ from those before.
+__global__ void xor_bits(const u32* __restrict__ series, int* __restrict__ out, int n, int length) {
+  const int k = global_id();
+  if (k >= n) return;
+  u32 last = series[k];
+  int bits = 32, leading = 33, trailing = 33;
+  for (int j = 1; j < length; j++) {
+    const u32 now = series[j * n + k], differ = now ^ last;
+    last = now;
+    if (differ == 0) {
+      bits += 1;
+      continue;
+    }
+    const int before = __clz(differ), behind = __ffs(differ) - 1;
+    if (before >= leading && behind >= trailing) {
+      bits += 2 + 32 - leading - trailing;
+    } else {
+      leading = before;
+      trailing = behind;
+      bits += 2 + 10 + 32 - before - behind;
+    }
+  }
+  out[k] = bits;
+}
+
+// Numbers of 13 bits side by side: a warp packs 32 of them into 13 words.
+__global__ void thirteen_bits(const u16* __restrict__ values, u32* __restrict__ out, int groups) {
+  const int group = global_id() / 32, lane = threadIdx.x % 32;
+  if (group >= groups) return;
+  const u32 own = values[group * 32 + lane] & 8191, bit = 32 * lane;
+  u32 word = 0;
+  for (u32 s = 0; s < 4; s++) {
+    const u32 j = bit / 13 + s, v = __shfl_sync(ALL_LANES, own, j & 31);
+    if (j >= 32 || 13 * j >= bit + 32) continue;
+    const int by = (int)(13 * j) - (int)bit;
+    word |= by >= 0 ? v << by : v >> -by;
+  }
+  if (lane < 13) out[group * 13 + lane] = word;
+}
+
+// How often rows of small numbers are swapped by a gnome that goes on when two are in order and back when not.
+__global__ void gnome_rows(const u8* __restrict__ rows, int* __restrict__ out, int n, int length) {
+  const int k = global_id();
+  if (k >= n) return;
+  u8 row[32];
+  for (int j = 0; j < length; j++) row[j] = rows[j * n + k];
+  int at = 0, swaps = 0;
+  while (at < length) {
+    if (at == 0 || row[at - 1] <= row[at]) {
+      at++;
+    } else {
+      const u8 held = row[at];
+      row[at] = row[at - 1];
+      row[at - 1] = held;
+      swaps++;
+      at--;
+    }
+  }
+  out[k] = swaps;
+}
+
+// The length of the longest cycle of random permutations, and how many there are.
+__global__ void permutation_cycles(int2* __restrict__ out, int n, int size, u32 seed) {
+  const int k = global_id();
+  if (k >= n) return;
+  Dice dice{hashed(k ^ seed)};
+  u8 to[64];
+  for (int j = 0; j < size; j++) to[j] = j;
+  for (int j = size - 1; j > 0; j--) {
+    const int other = dice.below(j + 1);
+    const u8 held = to[j];
+    to[j] = to[other];
+    to[other] = held;
+  }
+  u64 seen = 0;
+  int count = 0, longest = 0;
+  for (int j = 0; j < size; j++) {
+    int length = 0;
+    for (int at = j; !(seen >> at & 1); at = to[at]) {
+      seen |= 1ull << at;
+      length++;
+    }
+    count += length > 0;
+    longest = max(longest, length);
+  }
+  out[k] = make_int2(longest, count);
+}
+
+// ------------------------------------------------------------------------------------------------------ first programs
+
+// Is each number a prime? Every divisor is tried.
+__global__ void is_prime_plain(int* result, int n, int first) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    int number = first + i;
+    int prime = number > 1;
+    for (int d = 2; d * d <= number; d++) {
+      if (number % d == 0) {
+        prime = 0;
+        break;
+      }
+    }
+    result[i] = prime;
+  }
+}
+
+// Darts into a square: how many of each thread are in the quarter of the circle.
+__global__ void darts(int* hits, int n, int throws, u32 seed) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  Dice dice{hashed(i ^ seed)};
+  int inside = 0;
+  for (int t = 0; t < throws; t++) {
+    int x = dice.word() >> 17;
+    int y = dice.word() >> 17;
+    if (x * x + y * y < 32768 * 32768) inside++;
+  }
+  hits[i] = inside;
+}
+
+// A filter as long as it likes, all from global memory.
+__global__ void smeared(float* in, float* filter, float* out, int n, int taps) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float sum = 0;
+    for (int t = 0; t < taps; t++) {
+      int j = i + t - taps / 2;
+      if (j >= 0 && j < n) sum += in[j] * filter[t];
+    }
+    out[i] = sum;
+  }
+}
+
+struct Particle {
+  float x, y, z, mass, vx, vy, vz;
+};
+
+// Speeds of particles that lie as records of seven floats.
+__global__ void particle_energies(Particle* particles, float* energies, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    Particle p = particles[i];
+    energies[i] = 0.5f * p.mass * (p.vx * p.vx + p.vy * p.vy + p.vz * p.vz) + 9.81f * p.mass * p.z;
+  }
+}
