@@ -107,6 +107,7 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "small halves": lambda size, high, rng: rng.normal(0.05, 0.3, 2 * size).astype("f2").view("u4"),
     "bookings": lambda size, high, rng: rng.integers(-high, high + 1, size),
     "sensor": _sensor,
+    "half parts": lambda size, high, rng: rng.random(2 * size).astype("f2").view("u4"),
     "qualities": lambda size, high, rng: np.tile(np.linspace(40, 4, high), size // high) + rng.integers(-3, 4, size),
 }
 
@@ -140,6 +141,11 @@ def cases() -> list[TimingCase]:
             _copies,
             _codes,
             _first_programs,
+            _more_numbers,
+            _more_sound,
+            _more_biology,
+            _few,
+            _uneven,
         )
     )
 
@@ -255,7 +261,7 @@ def _atomics(case: Any) -> None:
     within(case, "atomics", "packed_counters", grid, some("packed_counters"), numbers(grid * length, 512, "u2"),
            zeros(512 * grid, "u2"), i(length))  # fmt: skip
     for places in (drawn("places of modular_totals", 20, 90), drawn("more of modular_totals", 20_000, 200_000)):
-        n = drawn(f"modular_totals {places}", 40_000, 300_000)
+        n = drawn(f"modular_totals {places}", *((3_000, 12_000) if places < 100 else (40_000, 300_000)))
         spread(case, "atomics", "modular_totals", n, some("modular_totals") if places < 100 else 256,
                numbers(n, places), numbers(n, 1_000_003, "u4"), zeros(places, "u4"), i(n), u(1_000_003))  # fmt: skip
 
@@ -392,3 +398,91 @@ def _first_programs(case: Any) -> None:
         n = drawn(f"particle_energies {category}", low, high)
         spread(case, category, "particle_energies", n, one(f"particle_energies {category}"), unit(7 * n), zeros(n),
                i(n))  # fmt: skip
+
+
+def _more_numbers(case: Any) -> None:
+    n = drawn("boxed_rounds", 20_000, 90_000)
+    spread(case, "constant", "boxed_rounds", n, one("boxed_rounds"), numbers(8, 1 << 32, "u4"),
+           numbers(2 * n, 1 << 32, "u4"), zeros(2 * n, "u4"), i(n))  # fmt: skip
+    grid, steps = drawn("three_branches", 60, 500), drawn("steps of three_branches", 40, 200)
+    within(case, "barrier", "three_branches", grid, some("three_branches"), unit(grid), zeros(grid), i(steps), f(0.02),
+           smem=8 * (2 * steps + 1))  # fmt: skip
+    n = drawn("sun_heights", 3_000, 20_000)
+    spread(
+        case, "fp64", "sun_heights", n, some("sun_heights", most=512), unit(2 * n, "f8"), zeros(n, "f8"), i(n), i(24)
+    )
+    n, steps = drawn("free_tops", 3_000, 30_000), drawn("steps of free_tops", 60, 200)
+    spread(case, "fp64", "free_tops", n, one("free_tops"), unit(3 * n, "f8"), zeros(3 * n, "f8"), i(n), i(steps),
+           ("f8", 0.01))  # fmt: skip
+    n = drawn("happy_steps", 30_000, 200_000)
+    spread(case, "division", "happy_steps", n, some("happy_steps"), numbers(n, 1 << 31, "u4"), zeros(n, "i4"), i(n))
+    n, steps = drawn("half_maps", 20_000, 200_000), drawn("steps of half_maps", 60, 300)
+    spread(case, "half", "half_maps", n, some("half_maps"), Drawn("half parts", "u4", n), zeros(n, "u4"), i(n),
+           i(steps), f(3.4))  # fmt: skip
+
+
+def _more_sound(case: Any) -> None:
+    n, length = drawn("held_loudness", 3_000, 20_000), drawn("length of held_loudness", 60, 200)
+    spread(case, "latency", "held_loudness", n, one("held_loudness"), Drawn("samples", "i2", n * length, 6_000),
+           zeros(n * length, "i2"), i(n), i(length))  # fmt: skip
+    frames, length = drawn("zero_crossings", 500, 5_000), 32 * drawn("length of zero_crossings", 8, 40)
+    spread(case, "votes", "zero_crossings", 32 * frames, some("zero_crossings"),
+           Drawn("samples", "i2", frames * length, 6_000), zeros(frames, "i4"), i(frames), i(length))  # fmt: skip
+    grid, width, height = (drawn(f"{what} of parts_minus_holes", 50, 250) for what in ("grid", "width", "height"))
+    within(case, "reduce", "parts_minus_holes", grid, one("parts_minus_holes"),
+           numbers(grid * width * height, 2, "u1"), zeros(grid, "i4"), i(width), i(height))  # fmt: skip
+    size, width, height = (drawn(f"{what} of rolled_out", 200, 1_200) for what in ("size", "width", "height"))
+    in_shapes(case, "cache", "rolled_out", width, height, shapes("rolled_out"), numbers(size * size, 256, "u1"),
+              zeros(width * height, "u1"), i(size), i(width), i(height))  # fmt: skip
+
+
+def _more_biology(case: Any) -> None:
+    for category, low, high in (("sfu", 30_000, 90_000), ("stream", 3_000_000, 6_000_000)):
+        n = drawn(f"genotype_tests {category}", low, high)
+        spread(case, category, "genotype_tests", n, one(f"genotype_tests {category}"), numbers(3 * n, 500), zeros(n),
+               i(n))  # fmt: skip
+    for category, low, high in (("alu", 1_000, 4_000), ("stream", 40_000, 90_000)):
+        n, each = (
+            drawn(f"packed_genotypes {category}", low, high),
+            drawn(f"each of packed_genotypes {category}", 150, 400),
+        )
+        spread(case, category, "packed_genotypes", 32 * n, one(f"packed_genotypes {category}"),
+               numbers(n * each, 1 << 32, "u4"), zeros(4 * n, "i4"), i(n), i(each))  # fmt: skip
+    bars, each = drawn("volume_prices", 2_000, 20_000), drawn("each of volume_prices", 20, 120)
+    spread(case, "shuffle", "volume_prices", 8 * bars, one("volume_prices"), numbers(2 * bars * each, 9_999),
+           zeros(bars), i(bars), i(each))  # fmt: skip
+    n = drawn("turned_overlaps", 20_000, 200_000)
+    spread(case, "sfu", "turned_overlaps", n, one("turned_overlaps"), unit(5 * n), zeros(n, "u1"), i(n))
+    n, steps = drawn("rule_110_rings", 1_000, 9_000), drawn("steps of rule_110_rings", 60, 300)
+    spread(case, "shuffle", "rule_110_rings", 32 * n, one("rule_110_rings"), numbers(32 * n, 1 << 32, "u4"),
+           zeros(32 * n, "u4"), i(n), i(steps))  # fmt: skip
+
+
+def _few(case: Any) -> None:
+    case("tiny", "lattice_voices", 1, 32, unit(8 * 32), zeros(32), i(32), i(drawn("tiny voices", 100, 400)), f(1))
+    case("tiny", "small_graph_ways", 1, one("tiny ways"), numbers(55 * 55, 1_000), zeros(55 * 55, "i4"), i(55),
+         smem=4 * 55 * 55)  # fmt: skip
+    case("tiny", "free_tops", 2, 64, unit(384, "f8"), zeros(384, "f8"), i(128), i(drawn("tiny tops", 100, 400)),
+         ("f8", 0.01))  # fmt: skip
+    case("tiny", "deep_layers_mma", 1, 64, halves(256), Drawn("small halves", "u4", 128 * 90), zeros(256, "u4"), i(32),
+         i(90))  # fmt: skip
+    case(
+        "tiny", "sand_squares", 1, one("tiny sand"), numbers(900, 6, "u1"), zeros(900, "u1"), i(30), i(150), smem=7_200
+    )
+    case("tiny", "bulk_row_peaks", 2, 128, normal(9 * 1_000), zeros(9 * 1_000), i(9), i(1_000), smem=4_000)
+
+
+def _uneven(case: Any) -> None:
+    n = 133 * 1_024
+    case("tail", "simon_blocks", 133, 1_024, numbers(44, 1 << 32, "u4"), numbers(2 * n, 1 << 32, "u4"),
+         zeros(2 * n, "u4"), i(n), i(44))  # fmt: skip
+    n = 140 * 1_024
+    case("tail", "happy_steps", 140, 1_024, numbers(n, 1 << 31, "u4"), zeros(n, "i4"), i(n))
+    grid = 8_000 + drawn("blocks of volume_prices", 5, 500)
+    case("blocks", "volume_prices", grid, 32, numbers(2 * 4 * grid * 16, 9_999), zeros(4 * grid), i(4 * grid), i(16))
+    for smem in (100 << 10, 40 << 10):
+        n = drawn(f"low occupancy {smem}", 30_000, 90_000)
+        case("occupancy", "darts", up(n, 128), 128, zeros(n, "i4"), i(n), i(100), u(4), smem=smem)
+        n = drawn(f"low occupancy of codes {smem}", 30_000, 90_000)
+        case("occupancy", "melting_temperatures", up(n, 96), 96, numbers(n * 30, 4, "u1"), zeros(n), i(n), i(30),
+             smem=smem)  # fmt: skip

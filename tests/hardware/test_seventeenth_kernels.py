@@ -5,6 +5,7 @@ Of a template one instance runs.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -616,6 +617,162 @@ def _(values, filter_, out, n, taps):
 def _(particles, out, n):
     p = particles.reshape(n, 7)
     return p[:, 3] * (0.5 * (p[:, 4:] ** 2).sum(axis=1) + 9.81 * p[:, 2])
+
+
+# More of these.
+@small("boxed_rounds", 2, 32, numbers(8, WORD, "u4"), numbers(100, WORD, "u4"), zeros(100, "u4"), i(50), output=2)
+def _(keys, pairs, out, n):
+    boxes, keys, found = np.array(small.constants("swap_boxes"), int).reshape(8, 16).tolist(), keys.tolist(), []
+    for x, y in pairs.reshape(n, 2).tolist():
+        for key in keys * 3 + keys[::-1]:
+            total = (x + key) % WORD
+            x, y = y ^ turned(sum(boxes[b][total >> 4 * b & 15] << 4 * b for b in range(8)), 11), x
+        found += [x, y]
+    return found
+
+
+@small("three_branches", 3, 32, unit(3), zeros(3), i(20), f(0.02), smem=328, tolerance=1e-4)
+def _(strikes, out, steps, up):
+    found = []
+    for strike in 50 + 100 * strikes.astype("f8"):
+        worth = np.maximum(strike - 100 * np.exp(0.02 * np.arange(-steps, steps + 1.0)), 0)
+        for t in range(steps - 1, -1, -1):
+            held = 0.999 * (0.16 * worth[:-2] + 0.67 * worth[1:-1] + 0.17 * worth[2:])
+            worth = np.maximum(held, strike - 100 * np.exp(0.02 * np.arange(-t, t + 1.0)))
+        found.append(worth[0])
+    return found
+
+
+@small("sun_heights", 2, 32, unit(100, "f8"), zeros(50, "f8"), i(50), i(24), tolerance=1e-8)
+def _(places, out, n, hours):
+    latitude, day = np.array([[1.2], [365]]) * places.reshape(n, 2).T
+    tilt = 0.4093 * np.sin(0.0172142 * (day - 81))
+    turn = 2 * np.pi * np.arange(24)[:, None] / 24 - np.pi
+    height = np.arcsin(np.sin(latitude) * np.sin(tilt) + np.cos(latitude) * np.cos(tilt) * np.cos(turn))
+    light = height > 0
+    return np.degrees((height * light).sum(axis=0) / np.maximum(light.sum(axis=0), 1))
+
+
+@small("free_tops", 2, 32, unit(150, "f8"), zeros(150, "f8"), i(50), i(20), ("f8", 0.01), tolerance=1e-9)
+def _(starts, out, n, steps, dt):
+    s = starts.reshape(3, n) + np.array([[0], [0.1], [0]])
+    for _ in range(steps):
+        middle = s + 0.005 * np.stack([-0.5 * s[1] * s[2], s[2] * s[0], -1.5 * s[0] * s[1]])
+        s = s + 0.01 * np.stack([-0.5 * middle[1] * middle[2], middle[2] * middle[0], -1.5 * middle[0] * middle[1]])
+    return s.ravel()
+
+
+@small("held_loudness", 2, 32, Drawn("samples", "i2", 50 * 40, 9_000), zeros(2_000, "i2"), i(50), i(40))
+def _(sound, out, n, length):
+    found, gain = [], np.full(n, 4_096)
+    for row in sound.reshape(length, n).astype(int):
+        v = row * gain >> 12
+        gain = np.where(abs(v) > 12_000, gain - (gain >> 4), gain + np.where(gain < 32_768, (gain >> 10) + 1, 0))
+        found.append(v.clip(-32_768, 32_767))
+    return np.concatenate(found)
+
+
+@small("zero_crossings", 2, 64, Drawn("samples", "i2", 3 * 96, 900), zeros(3, "i4"), i(3), i(96))
+def _(sound, out, frames, length):
+    return (np.diff(sound.reshape(frames, length) < 0, axis=1)).sum(axis=1)
+
+
+@small("parts_minus_holes", 3, 64, numbers(3 * 12 * 9, 2, "u1"), zeros(3, "i4"), i(12), i(9))
+def _(pictures, out, width, height):
+    found = []
+    for picture in pictures.reshape(3, height, width):
+        wide = np.pad(picture, 1).astype(bool)
+        corners = wide[1:, 1:] | wide[:-1, 1:] | wide[1:, :-1] | wide[:-1, :-1]
+        across, down = wide[:, 1:] | wide[:, :-1], wide[1:] | wide[:-1]
+        joined = corners.sum() - across.sum() - down.sum() + wide.sum()
+        apart = (wide[1:, 1:] & wide[:-1, :-1] & ~wide[1:, :-1] & ~wide[:-1, 1:]).sum()
+        apart += (wide[1:, :-1] & wide[:-1, 1:] & ~wide[1:, 1:] & ~wide[:-1, :-1]).sum()
+        found.append(joined + apart)
+    return found
+
+
+@small("rolled_out", (2, 2), (16, 8), numbers(40 * 40, 256, "u1"), zeros(20 * 12, "u1"), i(40), i(20), i(12),
+       absolute=1)  # fmt: skip
+def _(picture, out, size, width, height):
+    picture = picture.reshape(size, size).astype("f8")
+    angle, far = 2 * np.pi * np.arange(width) / width, 0.49 * size * (np.arange(height)[:, None] + 0.5) / height
+    x, y = size / 2 + far * np.cos(angle), size / 2 + far * np.sin(angle)
+    left, top = x.astype(int), y.astype(int)
+    dx, dy = x - left, y - top
+    upper = picture[top, left] * (1 - dx) + picture[top, left + 1] * dx
+    lower = picture[top + 1, left] * (1 - dx) + picture[top + 1, left + 1] * dx
+    return np.floor(upper * (1 - dy) + lower * dy + 0.5).ravel()
+
+
+@small("genotype_tests", 2, 32, numbers(150, 60), zeros(50), i(50), tolerance=1e-4)
+def _(counts, out, n):
+    found = []
+    for row in by_thread(counts + 1.0, n):
+        p = (row[0] + row[1] / 2) / sum(row)
+        expected = sum(row) * np.array([p * p, 2 * p * (1 - p), (1 - p) ** 2])
+        found.append(math.erfc(math.sqrt(((row - expected) ** 2 / expected).sum() / 2)))
+    return found
+
+
+@small("packed_genotypes", 2, 64, numbers(3 * 50, WORD, "u4"), zeros(12, "i4"), i(3), i(50))
+def _(words, out, n, each):
+    found = []
+    for own in words.reshape(n, each, 1) >> 2 * np.arange(16, dtype="u4") & 3:
+        counts = np.bincount(own.ravel(), minlength=4)
+        found += [counts[3], counts[2], counts[1], 2 * counts[3] + counts[2]]
+    return found
+
+
+@small("volume_prices", 2, 64, numbers(2 * 14 * 20, 9_999), zeros(14), i(14), i(20), tolerance=1e-5)
+def _(trades, out, bars, each):
+    price, volume = trades.reshape(bars, each, 2).transpose(2, 0, 1)
+    return (price * volume.astype("f8")).sum(axis=1) / volume.sum(axis=1)
+
+
+@small("turned_overlaps", 2, 32, unit(250), zeros(50, "u1"), i(50))
+def _(boxes, out, n):
+    x, y, w, h, turn = boxes.reshape(n, 5).T.astype("f8")
+    w, h, axes = 0.1 + 0.4 * w, 0.1 + 0.4 * h, np.stack([np.cos(3 * turn), np.sin(3 * turn)])
+    across = np.stack([-axes[1], axes[0]])
+    signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    corners = np.stack([np.stack([x, y]) + a * w * axes + b * h * across for a, b in signs])
+    apart = np.zeros(n - 1, bool)
+    for axis in (axes[:, :-1], across[:, :-1], axes[:, 1:], across[:, 1:]):
+        first, second = ((part * axis).sum(axis=1) for part in (corners[..., :-1], corners[..., 1:]))
+        apart |= (first.max(axis=0) < second.min(axis=0)) | (second.max(axis=0) < first.min(axis=0))
+    assert 0 < apart.sum() < n - 1
+    return np.append(~apart, 0)
+
+
+@small("happy_steps", 2, 32, numbers(50, 1 << 31, "u4"), zeros(50, "i4"), i(50))
+def _(values, out, n):
+    found = []
+    for v in (values + 1).tolist():
+        steps = 0
+        while v not in (1, 4):
+            v, steps = sum(int(c) ** 2 for c in str(v)), steps + 1
+        found.append(-steps if v == 1 else steps)
+    return found
+
+
+@small("rule_110_rings", 2, 64, numbers(96, WORD, "u4"), zeros(96, "u4"), i(3), i(9))
+def _(rings, out, n, steps):
+    cells = np.unpackbits(rings.view("u1"), bitorder="little").reshape(n, -1)
+    for _ in range(steps):
+        cells = 110 >> 4 * np.roll(cells, -1, axis=1) + 2 * cells + np.roll(cells, 1, axis=1) & 1
+        cells = cells.astype("u1")
+    return np.packbits(cells, bitorder="little").view("u4")
+
+
+@small("half_maps", 2, 32, Drawn("half parts", "u4", 50), zeros(50, "u4"), i(50), i(9), f(3.4), seen=in_halves,
+       tolerance=2e-2)  # fmt: skip
+def _(starts, out, n, steps, growth):
+    x = in_halves(starts)
+    x, total = x / (1 + x), 0
+    for _ in range(steps):
+        x = 3.4 * x * (1 - x)
+        total = total + 0.01 * x
+    return total
 
 
 @pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))

@@ -1296,3 +1296,271 @@ __global__ void particle_energies(Particle* particles, float* energies, int n) {
     energies[i] = 0.5f * p.mass * (p.vx * p.vx + p.vy * p.vy + p.vz * p.vz) + 9.81f * p.mass * p.z;
   }
 }
+
+// ------------------------------------------------------------------------------------------------------- more of these
+
+__constant__ u8 swap_boxes[128] = {
+    4,  10, 9,  2,  13, 8, 0,  14, 6,  11, 1,  12, 7,  15, 5,  3,  14, 11, 4, 12, 6,  13, 15, 10, 2, 3,  8,  1,
+    0,  7,  5,  9,  5,  8, 1,  13, 10, 3,  4,  2,  14, 15, 12, 7,  6,  0,  9, 11, 7,  13, 10, 1,  0, 8,  9,  15,
+    14, 4,  6,  12, 11, 2, 5,  3,  6,  12, 7,  1,  5,  15, 13, 8,  4,  10, 9, 14, 0,  3,  11, 2,  4, 11, 10, 0,
+    7,  2,  1,  13, 3,  6, 8,  5,  9,  12, 15, 14, 13, 11, 4,  1,  3,  15, 5, 9,  0,  10, 14, 7,  6, 8,  2,  12,
+    1,  15, 13, 0,  5,  7, 10, 4,  9,  2,  3,  14, 6,  11, 8,  12};
+
+// A cipher of 32 rounds whose boxes of 16 numbers lie in constant memory.
+__global__ void boxed_rounds(const u32* __restrict__ keys, const uint2* __restrict__ in, uint2* __restrict__ out,
+                             int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  uint2 v = in[k];
+  for (int r = 0; r < 32; r++) {
+    const u32 sum = v.x + keys[r < 24 ? r % 8 : 7 - r % 8];
+    u32 mixed = 0;
+#pragma unroll
+    for (int b = 0; b < 8; b++) mixed |= (u32)swap_boxes[16 * b + (sum >> 4 * b & 15)] << 4 * b;
+    const u32 next = v.y ^ turned(mixed, 11);
+    v.y = v.x;
+    v.x = next;
+  }
+  out[k] = v;
+}
+
+// Values of options on trees with three branches, back from the end; a block per option.
+__global__ void three_branches(const float* __restrict__ strikes, float* __restrict__ out, int steps, float up) {
+  extern __shared__ float worth[];
+  const int width = 2 * steps + 1;
+  float *now = worth, *next = worth + width;
+  const float strike = 50.0f + 100.0f * strikes[blockIdx.x];
+  for (int j = threadIdx.x; j < width; j += blockDim.x) now[j] = fmaxf(strike - 100.0f * expf(up * (j - steps)), 0.0f);
+  __syncthreads();
+  for (int t = steps - 1; t >= 0; t--) {
+    for (int j = threadIdx.x; j < 2 * t + 1; j += blockDim.x) {
+      const float held = 0.999f * (0.16f * now[j] + 0.67f * now[j + 1] + 0.17f * now[j + 2]);
+      next[j] = fmaxf(held, strike - 100.0f * expf(up * (j - t)));
+    }
+    __syncthreads();
+    float* swap = now;
+    now = next;
+    next = swap;
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = now[0];
+}
+
+// How high the sun stands at places, in degrees, hour by hour: the mean over the hours of light.
+__global__ void sun_heights(const double2* __restrict__ places, double* __restrict__ out, int n, int hours) {
+  const int k = global_id();
+  if (k >= n) return;
+  const double latitude = 1.2 * places[k].x, day = 365.0 * places[k].y;
+  const double tilt = 0.4093 * sin(0.0172142 * (day - 81.0));
+  double sum = 0.0;
+  int light = 0;
+  for (int h = 0; h < hours; h++) {
+    const double turn = 6.283185307179586 * h / hours - 3.141592653589793;
+    const double height = asin(sin(latitude) * sin(tilt) + cos(latitude) * cos(tilt) * cos(turn));
+    if (height > 0.0) {
+      sum += height;
+      light++;
+    }
+  }
+  out[k] = light ? 57.29577951308232 * sum / light : 0.0;
+}
+
+// Bodies that turn freely, by Euler's equations: their turning after many small steps.
+__global__ void free_tops(const double* __restrict__ starts, double* __restrict__ out, int n, int steps, double dt) {
+  const int k = global_id();
+  if (k >= n) return;
+  double x = starts[k], y = starts[n + k] + 0.1, z = starts[2 * n + k];
+  for (int t = 0; t < steps; t++) {
+    const double dx = -0.5 * y * z, dy = z * x, dz = -1.5 * x * y;
+    const double mx = x + 0.5 * dt * dx, my = y + 0.5 * dt * dy, mz = z + 0.5 * dt * dz;
+    x -= 0.5 * dt * my * mz;
+    y += dt * mz * mx;
+    z -= 1.5 * dt * mx * my;
+  }
+  out[k] = x;
+  out[n + k] = y;
+  out[2 * n + k] = z;
+}
+
+// Sound whose loudness is held at a level: the gain rises slowly and falls at once.
+__global__ void held_loudness(const short* __restrict__ sound, short* __restrict__ out, int n, int length) {
+  const int k = global_id();
+  if (k >= n) return;
+  int gain = 4096;
+  for (int t = 0; t < length; t++) {
+    const int v = sound[t * n + k] * gain >> 12;
+    if (abs(v) > 12000)
+      gain -= gain >> 4;
+    else if (gain < 32768)
+      gain += (gain >> 10) + 1;
+    out[t * n + k] = min(max(v, -32768), 32767);
+  }
+}
+
+// How often sound crosses zero in each frame; a warp per frame.
+__global__ void zero_crossings(const short* __restrict__ sound, int* __restrict__ out, int frames, int length) {
+  const int frame = global_id() / 32, lane = threadIdx.x % 32;
+  if (frame >= frames) return;
+  int count = 0;
+  u32 last = 0;
+  for (int first = 0; first < length; first += 32) {
+    const u32 below = __ballot_sync(ALL_LANES, sound[frame * length + first + lane] < 0);
+    const u32 before = below << 1 | (first ? last >> 31 : below & 1);
+    count += __popc(below ^ before);
+    last = below;
+  }
+  if (lane == 0) out[frame] = count;
+}
+
+// Parts minus holes of pictures of bits, by counting the patterns of two by two points; a block per picture.
+__global__ void parts_minus_holes(const u8* __restrict__ pictures, int* __restrict__ out, int width, int height) {
+  __shared__ int total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  const u8* own = pictures + (size_t)blockIdx.x * width * height;
+  int sum = 0;
+  for (int j = threadIdx.x; j < (width + 1) * (height + 1); j += blockDim.x) {
+    const int x = j % (width + 1), y = j / (width + 1);
+    const bool a = x && y && own[(y - 1) * width + x - 1], b = x < width && y && own[(y - 1) * width + x];
+    const bool c = x && y < height && own[y * width + x - 1], d = x < width && y < height && own[y * width + x];
+    const int set = a + b + c + d;
+    sum += set == 1;
+    sum -= set == 3;
+    if (set == 2 && a == d) sum += 2;
+  }
+  sum = __reduce_add_sync(ALL_LANES, sum);
+  if (threadIdx.x % 32 == 0) atomicAdd(&total, sum);
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = total / 4;
+}
+
+// A round picture as a band: angle to the right, distance from the middle downwards.
+__global__ void rolled_out(const u8* __restrict__ picture, u8* __restrict__ out, int size, int width, int height) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  float s, c;
+  sincospif(2.0f * x / width, &s, &c);
+  const float far = 0.49f * size * (y + 0.5f) / height;
+  const float px = 0.5f * size + far * c, py = 0.5f * size + far * s;
+  const int left = (int)px, top = (int)py;
+  const float dx = px - left, dy = py - top;
+  const u8* at = picture + top * size + left;
+  const float upper = at[0] + dx * (at[1] - at[0]), lower = at[size] + dx * (at[size + 1] - at[size]);
+  out[y * width + x] = (u8)(upper + dy * (lower - upper) + 0.5f);
+}
+
+// How far counts of genotypes are from what the letters' frequencies let expect (chi squared).
+__global__ void genotype_tests(const int* __restrict__ counts, float* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  const float aa = counts[k] + 1, ab = counts[n + k] + 1, bb = counts[2 * n + k] + 1;
+  const float all = aa + ab + bb, p = (2.0f * aa + ab) / (2.0f * all), q = 1.0f - p;
+  const float ea = p * p * all, eb = 2.0f * p * q * all, ec = q * q * all;
+  const float chi = (aa - ea) * (aa - ea) / ea + (ab - eb) * (ab - eb) / eb + (bb - ec) * (bb - ec) / ec;
+  out[k] = erfcf(sqrtf(0.5f * chi));
+}
+
+// How often each letter of a place in the genome is there: genotypes of two bits, 16 per word; a warp per place.
+__global__ void packed_genotypes(const u32* __restrict__ words, int4* __restrict__ out, int n, int each) {
+  const int place = global_id() / 32, lane = threadIdx.x % 32;
+  if (place >= n) return;
+  int both = 0, one = 0, missing = 0;
+  for (int j = lane; j < each; j += 32) {
+    const u32 w = words[(size_t)place * each + j], high = w >> 1 & 0x55555555, low = w & 0x55555555;
+    both += __popc(high & low);
+    one += __popc(high & ~low);
+    missing += __popc(low & ~high);
+  }
+  both = __reduce_add_sync(ALL_LANES, both);
+  one = __reduce_add_sync(ALL_LANES, one);
+  missing = __reduce_add_sync(ALL_LANES, missing);
+  if (lane == 0) out[place] = make_int4(both, one, missing, 2 * both + one);
+}
+
+// Mean prices by volume of bars of trades, by eight lanes each.
+__global__ void volume_prices(const int2* __restrict__ trades, float* __restrict__ out, int bars, int each) {
+  const int bar = global_id() / 8, lane = threadIdx.x % 8;
+  long long money = 0, volume = 0;
+  if (bar < bars) {
+    for (int j = lane; j < each; j += 8) {
+      const int2 trade = trades[bar * each + j];
+      money += (long long)trade.x * trade.y;
+      volume += trade.y;
+    }
+  }
+  for (int by = 4; by; by /= 2) {
+    money += __shfl_down_sync(ALL_LANES, money, by, 8);
+    volume += __shfl_down_sync(ALL_LANES, volume, by, 8);
+  }
+  if (bar < bars && lane == 0) out[bar] = volume ? (float)money / volume : 0.0f;
+}
+
+// Whether boxes that are turned overlap the next one: four axes that could part them.
+__global__ void turned_overlaps(const float* __restrict__ boxes, u8* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n - 1) return;
+  float x[2], y[2], w[2], h[2], s[2], c[2];
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    const float* box = boxes + 5 * (k + b);
+    x[b] = box[0];
+    y[b] = box[1];
+    w[b] = 0.1f + 0.4f * box[2];
+    h[b] = 0.1f + 0.4f * box[3];
+    __sincosf(3.0f * box[4], &s[b], &c[b]);
+  }
+  const float dx = x[1] - x[0], dy = y[1] - y[0], cosine = fabsf(c[0] * c[1] + s[0] * s[1]);
+  const float sine = fabsf(s[0] * c[1] - c[0] * s[1]);
+  bool apart = false;
+#pragma unroll
+  for (int b = 0; b < 2; b++) {
+    apart |= fabsf(dx * c[b] + dy * s[b]) > w[b] + w[1 - b] * cosine + h[1 - b] * sine;
+    apart |= fabsf(dy * c[b] - dx * s[b]) > h[b] + w[1 - b] * sine + h[1 - b] * cosine;
+  }
+  out[k] = !apart;
+}
+
+// How many steps numbers need until the sum of their digits' squares is 1 or 4.
+__global__ void happy_steps(const u32* __restrict__ values, int* __restrict__ out, int n) {
+  const int k = global_id();
+  if (k >= n) return;
+  u32 v = values[k] + 1;
+  int steps = 0;
+  while (v != 1 && v != 4) {
+    u32 sum = 0;
+    while (v) {
+      const u32 digit = v % 10;
+      sum += digit * digit;
+      v /= 10;
+    }
+    v = sum;
+    steps++;
+  }
+  out[k] = v == 1 ? -steps : steps;
+}
+
+// Rule 110 on a ring of 1024 cells, 32 per lane; a warp per ring.
+__global__ void rule_110_rings(const u32* __restrict__ rings, u32* __restrict__ out, int n, int steps) {
+  const int ring = global_id() / 32, lane = threadIdx.x % 32;
+  if (ring >= n) return;
+  u32 own = rings[32 * ring + lane];
+  for (int t = 0; t < steps; t++) {
+    const u32 before = __shfl_sync(ALL_LANES, own, lane + 31), after = __shfl_sync(ALL_LANES, own, lane + 1);
+    const u32 left = own << 1 | before >> 31, right = own >> 1 | after << 31;
+    own = (own | left) & ~(own & left & right);
+  }
+  out[32 * ring + lane] = own;
+}
+
+// The logistic map in two halves at once, for many steps.
+__global__ void half_maps(const u32* __restrict__ starts, u32* __restrict__ out, int n, int steps, float growth) {
+  const int k = global_id();
+  if (k >= n) return;
+  const __half2 one = __float2half2_rn(1.0f), r = __float2half2_rn(growth);
+  __half2 x = *(const __half2*)&starts[k], sum = __float2half2_rn(0.0f);
+  x = __h2div(x, __hadd2(one, x));
+  for (int t = 0; t < steps; t++) {
+    x = __hmul2(__hmul2(r, x), __hsub2(one, x));
+    sum = __hfma2(x, __float2half2_rn(0.01f), sum);
+  }
+  out[k] = *(const u32*)&sum;
+}
