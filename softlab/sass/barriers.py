@@ -175,21 +175,29 @@ class WarpSync:
         #: The path from which each lane came to WARPSYNC.COLLECTIVE.
         self._path = np.zeros((warps, WARP), np.int64)
         self._paths = 0
+        #: The WARPSYNC behind which the lanes of each mask go on by themselves.
+        self._apart: set[int] = set()
 
     @property
     def waits(self) -> str:
         """What lanes wait for, "" where none does."""
         return "WARPSYNC" if self._blocked.any() else ""
 
-    def arrive(self, pc: int, lanes: Lanes, mask: Value) -> None:
-        """WARPSYNC at ``pc``; ``mask``: uint32 of the set. Only one path of a warp arrives at a time."""
+    def arrive(self, pc: int, lanes: Lanes, mask: Value, *, apart: bool = False) -> None:
+        """WARPSYNC at ``pc``; ``mask``: uint32 of the set. Only one path of a warp arrives at a time.
+
+        ``apart``: where lanes name different masks, those of each mask go on by themselves. On an H100 the
+        instructions behind WARPSYNC.EXCLUSIVE ran once per mask, up to the next BSYNC.
+        """
         masks = np.where(lanes.active, lanes.spread(mask), np.uint32(0)).astype(np.uint32)
-        wanted = masks.max(axis=1)
+        wanted = np.bitwise_or.reduce(masks, axis=1) if apart else masks.max(axis=1)
+        if apart:
+            self._apart.add(pc)
         self._paths += 1
         rows = self._path[lanes.warps]
         self._path[lanes.warps] = np.where(lanes.active, self._paths, rows)
         if (wanted & self._machine.live[lanes.warps] & ~lanes.masks == 0).all():
-            self._machine.push(pc + 1, lanes)
+            self._go_on(pc, lanes, masks)
             return
         self._blocked[lanes.warps] |= lanes.masks
         self._mask[lanes.warps] = np.where(lanes.active, masks, self._mask[lanes.warps])
@@ -207,7 +215,28 @@ class WarpSync:
         masks = np.where(ready, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)
         if masks.any():
             self._blocked[some] &= ~masks
-            _by_pc(self._machine, some, masks, self._waiting_at[some])
+            self._released(some, masks)
+
+    def _released(self, warps: np.ndarray, masks: np.ndarray) -> None:
+        """Lanes go on that have waited, at whatever WARPSYNC that was."""
+        waiting_at = self._waiting_at[warps]
+        active = (masks[:, None] & _BIT) != 0
+        for pc in np.unique(waiting_at[active]):
+            here = np.where(active & (waiting_at == pc), _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)
+            lanes = self._machine.lanes(warps, here)
+            self._go_on(int(pc), lanes, np.where(lanes.active, self._mask[lanes.warps], np.uint32(0)))
+
+    def _go_on(self, pc: int, lanes: Lanes, masks: np.ndarray) -> None:
+        """Lanes go on behind the WARPSYNC at ``pc``, all at once or those of one mask after those of another."""
+        if pc not in self._apart:
+            self._machine.push(pc + 1, lanes)
+            return
+        left = lanes.masks.copy()
+        while left.any():
+            first = masks[np.arange(lanes.count), first_lane(np.where(left != 0, left, np.uint32(1)))]
+            here = np.where(masks == first[:, None], _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & left
+            self._machine.push(pc + 1, self._machine.lanes(lanes.warps, here))
+            left &= ~here
 
     def end_collective(self, pc: int, lanes: Lanes) -> None:
         """ENDCOLLECTIVE: the lanes go on at ``pc`` in the paths from which they came."""

@@ -52,8 +52,9 @@ NOW, SOONEST, FREE = 0, 4, 8
 PIPES = len(Pipe)
 BANK = FREE + 4 * PIPES
 T, LIMIT, READY_NOW, HOLD, BEGIN, DRAINED, DONE, LSU_FREE, LSU_BUSY, SHARED_BUSY = range(BANK + 8, BANK + 18)
-MIO_INTERVAL, BRANCH_TAKEN, DIVERGENCE, CONSTANT_MISS, SOURCES = range(BANK + 18, BANK + 23)
-BUSY = BANK + 23
+MIO_INTERVAL, BRANCH_TAKEN, CONSTANT_MISS, SOURCES, DIVERGENCE = range(BANK + 18, BANK + 23)
+# Behind DIVERGENCE stand the cycles of the other kinds of :class:`softlab.timing.work.Split`.
+BUSY = DIVERGENCE + 6
 FLOATS = BUSY + PIPES
 
 # A row of whole numbers: action, pipe, stall count, scoreboards as bits, write and read barrier, number of the constant
@@ -381,7 +382,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                 if coming != index + 1 or ints[row + 9]:
                     at = t + (floats[figure + 1] if pipe == _BRANCH_PIPE else floats[BRANCH_TAKEN])
                 if splits[position - 1]:
-                    at = max(at, ready) + floats[DIVERGENCE]
+                    at = max(at, ready) + floats[DIVERGENCE - 1 + splits[position - 1]]
                 if at > ready:
                     at = ceil(at)
                     floats[states + BRANCH * n + coming] += at - ready

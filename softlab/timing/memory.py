@@ -140,9 +140,9 @@ class Memory:
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(p.store_lines)
-        #: Lines of local memory that are stored to in part -> their sectors, the line that was stored to last at the
-        #: end; and sectors of those that have left the SM -> when L2 has them.
-        self.kept: OrderedDict[int, set[int]] = OrderedDict()
+        #: Of each scheduler the lines of local memory that are stored to in part -> their sectors, the line that was
+        #: stored to last at the end; and sectors of those that have left the SM -> when L2 has them.
+        self.kept: tuple[OrderedDict[int, set[int]], ...] = tuple(OrderedDict() for _ in range(4))
         self.leaving: dict[int, float] = {}
         #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
         self.block = 0
@@ -165,7 +165,7 @@ class Memory:
         if space == _SHARED:
             return self._shared(start, kind, float(max(1, wavefronts)), latency, bypass, sectors)
         if space == _VALUES:
-            return self._matched(start, wavefronts, latency)
+            return self._matched(start, wavefronts, width, latency)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, wavefronts, sectors, lanes * width)
         reads = kind in (_LOAD, _COPY)
@@ -222,11 +222,12 @@ class Memory:
                 last = at
         return ceil((last - start) / p.shared_swap)
 
-    def _matched(self, start: float, values: int, latency: float) -> tuple[float, float, float]:
-        """A MATCH.ANY of lanes that have this number of values."""
-        cycles = self.p.match_value * values
+    def _matched(self, start: float, values: int, width: int, latency: float) -> tuple[float, float, float]:
+        """A MATCH.ANY of lanes that have this number of values of ``width`` bytes."""
+        each, later = self.p.match_wide if width == 8 else (self.p.match_value, self.p.match_later)
+        cycles = each * values
         self.lsu_free = start + cycles
-        return start, start + cycles + SOURCES, start + latency + self.p.match_later * (values - 1)
+        return start, start + cycles + SOURCES, start + latency + later * (values - 1)
 
     def _past_caches(
         self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int
@@ -511,9 +512,9 @@ class Memory:
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
     def _leave(self, owner: int, sectors: tuple[int, ...]) -> None:
-        """Lines of local memory that are stored to in part. The SM keeps some. Who loads a sector of one that has left
-        waits until L2 has it."""
-        kept, there = self.kept, self.l2_write_free + self.p.l2_latency
+        """Lines of local memory that are stored to in part. A scheduler keeps some. Who loads a sector of one that has
+        left waits until L2 has it."""
+        kept, there = self.kept[self.scheduler], self.l2_write_free + self.p.l2_latency
         for sector in sectors:
             line = owner << 24 | sector >> 2
             kept.setdefault(line, set()).add(sector)

@@ -119,9 +119,11 @@ class Parameters:
     # blocks per SM each had half of the rate
     bulk_bytes: float = 32.0
     bulk_latency: float = 183.0
-    # MATCH.ANY: cycles of the SM per value that differs, and by which each further one makes the result later
+    # MATCH.ANY: cycles of the SM per value that differs, and by which each further one makes the result later; both of
+    # values of 64 bits
     match_value: float = 2.0
     match_later: float = 11.0
+    match_wide: tuple[float, float] = (4.0, 13.0)
     # Register banks: cycles of a bank's port for 0, 1, 2 and 3 operands of it in one instruction
     bank_reads: tuple[float, ...] = (0.0, 1.0, 2.0, 3.0)
     # Control
@@ -133,6 +135,11 @@ class Parameters:
     # Cycles of a BSYNC, and of a divergence: lanes that go another way, and come back to the others later
     bsync: float = 5.0
     divergence: float = 0.0
+    # Cycles by which a warp waits longer where some of its lanes jump ahead; where it goes on with a third set of lanes
+    # or a further one; and with further lanes that WARPSYNC.EXCLUSIVE keeps apart
+    parted: tuple[float, float, float] = (9.3, 28.0, 35.0)
+    # The same behind YIELD: alone, and while other lanes wait
+    yielded: tuple[float, float] = (54.4, 105.6)
     call: float = 10.0
     barrier_latency: float = 20.0
     barrier_stagger: float = 2.0

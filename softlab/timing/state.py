@@ -78,7 +78,7 @@ class State:
         for s in range(4):
             ints[loop.GREEDY + s] = ints[loop.LAST + s] = -1
             floats[loop.NOW + s] = floats[loop.SOONEST + s] = inf
-        figures = (p.mio_interval, p.branch_taken, p.divergence, p.constant_miss, SOURCES)
+        figures = (p.mio_interval, p.branch_taken, p.constant_miss, SOURCES, p.divergence, *p.parted, *p.yielded)
         for place, value in enumerate(figures, loop.MIO_INTERVAL):
             floats[place] = value
 
@@ -101,7 +101,7 @@ class State:
         asked[:, 0] += np.repeat(begins, counts)
         for begin, warp in zip(begins.tolist(), warps, strict=True):
             if warp.splits:
-                splits[begin + np.fromiter(warp.splits, np.int64)] = 1
+                splits[begin + np.fromiter(warp.splits, np.int64)] = np.fromiter(warp.splits.values(), np.uint8)
         self.code, self._splits = array("i", code.tobytes()), array("B", splits.tobytes())
         last = np.cumsum(counts)
         for name, values in (

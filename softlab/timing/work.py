@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import pairwise
 
 import numpy as np
@@ -22,7 +23,7 @@ ATOMIC_CODES = (0, 1, 2, 3)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
 _STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
 
-_BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
+_BRANCHES = ("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU")
 _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
 _SLOW = frozenset(("CAS", "F64"))
@@ -31,14 +32,30 @@ _SLOW = frozenset(("CAS", "F64"))
 _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])
 
 
+class Split(IntEnum):
+    """What a warp waits for behind an instruction, since its lanes are at different places of the code.
+
+    PARTED: of the lanes that jump, some go on first. AHEAD: some lanes jump, and the others go on. FURTHER: other
+    lanes than before go on, and those before had followed others, too. APART: lanes that WARPSYNC.EXCLUSIVE keeps
+    apart, behind others. YIELDED: YIELD. GIVEN_WAY: YIELD while other lanes wait.
+    """
+
+    PARTED = 1
+    AHEAD = 2
+    FURTHER = 3
+    APART = 4
+    YIELDED = 5
+    GIVEN_WAY = 6
+
+
 @dataclass(frozen=True)
 class WarpWork:
-    """The instructions of one warp by index, and its requests in order; ``splits``: the positions of the branches at
-    which its lanes part. ``barriers``: as :class:`softlab.sass.streams.WarpStream` has them."""
+    """The instructions of one warp by index, and its requests in order; ``splits``: position -> what the warp waits for
+    behind it, of :class:`Split`. ``barriers``: as :class:`softlab.sass.streams.WarpStream` has them."""
 
     code: list[int]
     requests: list[MemoryRequest]
-    splits: frozenset[int] = frozenset()
+    splits: Mapping[int, int] = field(default_factory=dict)
     barriers: tuple[int, ...] = ()
 
 
@@ -59,10 +76,9 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
     """The blocks of the streams, in order of their index."""
     widths = np.array([access_width(one) for one in code])
     strong = np.array([_code(one) for one in code])
-    branches = np.array([one.opcode in _BRANCHES for one in code], bool)
     columns = Columns.of(sorted(streams, key=lambda stream: (stream.block, stream.warp)))
     requests = _requests(columns, widths, strong)
-    splits = _splits(columns, branches)
+    splits = _splits(columns, code)
     blocks: dict[int, list[WarpWork]] = {}
     first = 0
     for stream, count, parts in zip(columns.streams, columns.requests.tolist(), splits, strict=True):
@@ -105,25 +121,61 @@ def lines_and_banks(counts: np.ndarray, sectors: np.ndarray) -> tuple[np.ndarray
     return banks.sum(axis=1), banks.max(axis=1)
 
 
-def _splits(columns: Columns, branches: np.ndarray) -> list[frozenset[int]]:
-    """The positions of the branches at which the lanes of each warp part."""
-    active, count = columns.active, len(columns.streams)
-    before, after = active[:-1], active[1:]
+def _splits(columns: Columns, code: Sequence[MachineInstruction]) -> list[dict[int, int]]:
+    """Position -> :class:`Split`, of each warp."""
+    active, instructions = columns.active, columns.instructions
     ends = np.cumsum(columns.lengths)
-    found = np.flatnonzero((before != after) & (after & ~before == 0) & branches[columns.instructions[:-1]])
-    warp = np.searchsorted(ends, found, "right")
-    inner = found + 1 < ends[warp]  # the next instruction is of the same warp
-    found, warp = found[inner], warp[inner]
-    limits = np.searchsorted(warp, np.arange(count + 1)).tolist()
-    positions = (found - (ends - columns.lengths)[warp]).tolist()
-    return [frozenset(positions[low:high]) for low, high in pairwise(limits)]
+    before, after, index, coming = active[:-1], active[1:], instructions[:-1], instructions[1:]
+    inner = np.ones(len(before), bool)
+    inner[ends[:-1] - 1] = False  # the next instruction is of another warp
+    opcodes = np.array([one.opcode for one in code])
+    jumps = np.isin(opcodes, _BRANCHES)[index]
+    found = np.zeros(len(before), np.uint8)
+    found[(before != after) & (after & ~before == 0) & jumps] = Split.PARTED
+    path = _paths(columns, code)
+    found[jumps & (coming == index + 1) & (path[:-1] != path[1:]) & (path[1:] & ~path[:-1] == 0)] = Split.AHEAD
+    others = (path[:-1] & path[1:] == 0) & ~np.isin(opcodes, ("EXIT", "KILL"))[index] & (opcodes != "BSYNC")[coming]
+    places = np.flatnonzero(others)
+    found[places[1:][path[places[:-1] + 1] == path[places[1:]]]] = Split.FURTHER
+    exclusive = np.array([one.opcode == "WARPSYNC" and "EXCLUSIVE" in one.modifiers for one in code])
+    found[others & exclusive[np.maximum(coming - 1, 0)]] = Split.APART
+    yields = np.flatnonzero((opcodes == "YIELD")[index])
+    if len(yields):
+        found[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
+    return _by_warp(np.where(inner, found, 0), ends, columns.lengths)
+
+
+def _paths(columns: Columns, code: Sequence[MachineInstruction]) -> np.ndarray:
+    """uint32 of each instruction: the lanes that come to it, also those that its guard holds back.
+
+    What a guard holds back is not in the streams. These lanes have come to the instruction before.
+    """
+    guarded = np.array([one.text.startswith("@") for one in code])[columns.instructions]
+    last = np.maximum.accumulate(np.where(guarded, 0, np.arange(len(guarded))))
+    return np.where(guarded, columns.active[last] | columns.active, columns.active)
+
+
+def _waiting(path: np.ndarray, columns: Columns, ends: np.ndarray) -> np.ndarray:
+    """bool of each instruction: whether lanes that have no part in it execute something later."""
+    later = np.zeros(len(path), np.uint32)
+    for begin, end in zip((ends - columns.lengths).tolist(), ends.tolist(), strict=True):
+        later[begin:end] = np.bitwise_or.accumulate(path[begin:end][::-1])[::-1]
+    return (later & ~path) != 0
+
+
+def _by_warp(found: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> list[dict[int, int]]:
+    places = np.flatnonzero(found)
+    warp = np.searchsorted(ends, places, "right")
+    limits = np.searchsorted(warp, np.arange(len(ends) + 1)).tolist()
+    positions, kinds = (places - (ends - lengths)[warp]).tolist(), found[places].tolist()
+    return [dict(zip(positions[low:high], kinds[low:high], strict=True)) for low, high in pairwise(limits)]
 
 
 def access_width(one: MachineInstruction) -> int:
     """Bytes per lane that an instruction accesses."""
     if one.width:
         return one.width * matrices_of(one)
-    return 8 if "64" in one.modifiers else 16 if "128" in one.modifiers else 4
+    return 8 if {"64", "U64"} & set(one.modifiers) else 16 if "128" in one.modifiers else 4
 
 
 def matrices_of(one: MachineInstruction) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -39,14 +39,14 @@ END = row(Pipe.BRANCH, action=Action.EXIT)
 def run(
     rows: list[Row], *, warps: int = 1, blocks: int = 1, repeat: int = 1, resident: int = 32, active: int = 132,
     parameters: Parameters = BARE, requests=None, details=None, warm: float = 0.0, sharing: Sharing | None = None,
-    splits: frozenset[int] = frozenset(),
+    splits: Mapping[int, int] | None = None,
 ) -> tuple[SmRun, Memory]:  # fmt: skip
     """Each warp executes the rows ``repeat`` times and then ends. ``requests``: (block, warp) -> list of requests."""
     rows = [*rows, END]
     code = [*list(range(len(rows) - 1)) * repeat, len(rows) - 1]
     program = TimedProgram((), tuple(rows), details or {}, tuple(range(1, len(rows) + 1)))
     made = [
-        BlockWork(b, tuple(WarpWork(code, requests(b, w) if requests else [], splits) for w in range(warps)))
+        BlockWork(b, tuple(WarpWork(code, requests(b, w) if requests else [], splits or {}) for w in range(warps)))
         for b in range(blocks)
     ]
     memory = Memory(parameters, sharing or Sharing.none(), active, warm, 0)

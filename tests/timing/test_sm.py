@@ -25,7 +25,7 @@ from softlab.timing.program import Action, Pipe, TimedProgram
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.sm import simulate
 from softlab.timing.stalls import REASONS
-from softlab.timing.work import BlockWork, MemoryRequest, WarpWork
+from softlab.timing.work import BlockWork, MemoryRequest, Split, WarpWork
 from tests.timing.hand_made import BARE, END, access, load, request, row, run, shared, store
 
 
@@ -747,8 +747,17 @@ def test_bsync_and_a_divergence_take_their_cycles():
     joined, _ = run(rows, repeat=10, parameters=figures, details={2: (0, 0)})
     # The loop's end is a taken branch for both: only the last of the ten comes before an instruction that follows.
     assert joined.cycles == pytest.approx(plain.cycles + 10, abs=1)
-    parted, _ = run(rows, repeat=10, parameters=figures, splits=frozenset({0, 3, 6}))
+    parted, _ = run(rows, repeat=10, parameters=figures, splits=dict.fromkeys((0, 3, 6), Split.PARTED))
     assert parted.cycles == pytest.approx(plain.cycles + 3 * 13, abs=3)
+
+
+@pytest.mark.parametrize("kind", list(Split))
+def test_a_warp_waits_behind_an_instruction_by_the_kind_of_its_split(kind):
+    rows = [row(Pipe.BRANCH, latency=1), row(Pipe.FMA), row(Pipe.FMA)]
+    figures = replace(BARE, divergence=10.0, parted=(20.0, 30.0, 40.0), yielded=(50.0, 60.0))
+    plain, _ = run(rows, repeat=10, parameters=figures)
+    held, _ = run(rows, repeat=10, parameters=figures, splits=dict.fromkeys((0, 3, 6), kind))
+    assert held.cycles == pytest.approx(plain.cycles + 3 * 10 * kind, abs=3)
 
 
 @pytest.mark.skipif(not available(), reason="llvmlite is not installed")
@@ -806,6 +815,18 @@ def test_a_match_takes_its_values_one_after_the_other(different, name):
     result = access(memory, 0.0, made, p.latency["MATCH.ANY"])[2]
     assert result == pytest.approx(atlas[f"latency.MATCH.{name}"])
     assert memory.lsu_free == pytest.approx(atlas[f"interval.MATCH.{name}"] / 4, rel=0.01)
+
+
+def test_a_match_of_64_bits_takes_four_cycles_per_value():
+    # An H100 took 4.0 cycles of the SM per value, and 13 more until the result for each further one.
+    p = parameters(resolve("H100"))
+    made = [request(0, (), space=int(Space.VALUES), wavefronts=n, width=8) for n in (1, 9)]
+    ends = []
+    for one in made:
+        memory = Memory(p, Sharing.none(), 132, 0.0, 0)
+        ends.append((access(memory, 0.0, one, 30.0)[2], memory.lsu_free))
+    assert ends[0][1] == 4
+    assert ends[1] == (ends[0][0] + 8 * 13, 9 * 4)
 
 
 @pytest.mark.parametrize(("warps", "addresses", "cycles"), [(1, 8, 105), (1, 32, 369), (8, 32, 511), (32, 8, 512)])

@@ -16,7 +16,7 @@ def _warp_sync(form: Form, machine: Machine) -> Action:
     pc = form.instruction.index
     everyone = U32(0xFFFFFFFF)
     mask = (lambda r: everyone) if form.has("ALL") else form.bits(0)
-    guard = form.guard
+    guard, apart = form.guard, form.has("EXCLUSIVE")
 
     def step(r: list) -> None:
         lanes, others = (machine.now, None) if guard is None else machine.part(guard(r))
@@ -25,7 +25,7 @@ def _warp_sync(form: Form, machine: Machine) -> Action:
             machine.push(pc + 1, others)
         if lanes is not None:
             rows = np.searchsorted(machine.now.warps, lanes.warps)
-            machine.warp_sync.arrive(pc, lanes, lanes.collect(np.ascontiguousarray(value[rows])))
+            machine.warp_sync.arrive(pc, lanes, lanes.collect(np.ascontiguousarray(value[rows])), apart=apart)
 
     return step
 
