@@ -74,7 +74,7 @@ def _grade_arguments(parser: argparse.ArgumentParser) -> None:
     _grade_arguments,
 )
 def _grade(options: argparse.Namespace) -> int:
-    from softlab.course import grading, marks
+    from softlab.course import grading, marks, submissions
     from softlab.course.confinement import Confinement
 
     confinement = Confinement.of(options.memory, options.sandbox)
@@ -82,6 +82,7 @@ def _grade(options: argparse.Namespace) -> int:
     if options.moodle:
         marks.check_moodle(points)
     handed_in = grading.handed_in(options.folder)
+    before = submissions.digests(options.folder)
     ids = [name for notebook in handed_in for name in grading.wanted(notebook)]
     found: list[Submission] = []
     try:
@@ -103,6 +104,8 @@ def _grade(options: argparse.Namespace) -> int:
         print(f"{len(found)} of {len(handed_in)} notebooks are graded; their rows are written", file=sys.stderr)
         raise
     finally:
+        if changed := submissions.changes(before, submissions.digests(options.folder)):
+            print(grading.printable(changed), file=sys.stderr)
         if options.json:
             print_json([vars(submission) for submission in found])
         _write_marks(options, found, points, roster)

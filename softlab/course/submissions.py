@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,34 @@ def notebooks(folder: Path) -> tuple[Path, ...]:
     if not found:
         raise ValueError(f"no notebook (.ipynb) in {folder}")
     return found
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The digest of each notebook below a folder, by its path there; "" for one that cannot be read."""
+    found: dict[str, str] = {}
+    for path in folder.rglob("*.ipynb"):
+        try:
+            raw = path.read_bytes() if path.is_file() and path.stat().st_size <= _MOST_BYTES else b""
+        except OSError:
+            raw = b""
+        found[path.relative_to(folder).as_posix()] = hashlib.sha256(raw).hexdigest() if raw else ""
+    return found
+
+
+def changes(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """What became of the notebooks of a folder between two of its :func:`digests`: a sentence, or "" for nothing."""
+    kinds = {
+        "added": after.keys() - before.keys(),
+        "removed": before.keys() - after.keys(),
+        "changed": {name for name in before.keys() & after.keys() if before[name] != after[name]},
+    }
+    said = [f"{kind}: {', '.join(sorted(names))}" for kind, names in kinds.items() if names]
+    if not said:
+        return ""
+    return (
+        f"the folder of submissions has changed while they ran ({'; '.join(said)}). The marks are those of the files "
+        "as they were before. Run them with --sandbox, where they cannot reach each other's files"
+    )
 
 
 def read(path: Path, folder: Path) -> HandedIn:

@@ -383,6 +383,23 @@ def test_ctrl_c_keeps_the_marks(capsys, monkeypatch, tmp_path, class_of_two, opt
         assert text.splitlines()[1:] == ["ada.ipynb,1,2,,wrong,right"]
 
 
+def test_grade_says_which_files_a_submission_changed(capsys, monkeypatch, tmp_path, class_of_two):
+    """Marks are those of the files as they were read; whose files they are stays the teacher's question."""
+
+    def meddles(notebook, **options):
+        (tmp_path / "ada.ipynb").write_text("broken")
+        (tmp_path / "=1.ipynb").write_text("{}")
+        return grading.Submission(notebook.file, {})
+
+    (tmp_path / "ada.ipynb").write_text("as handed in")
+    monkeypatch.setattr(grading, "graded", meddles)
+    status, _, err = run(capsys, "grade", tmp_path)
+    assert status == 0
+    assert (
+        "has changed while they ran (added: =1.ipynb; changed: ada.ipynb). The marks are those of the files as" in err
+    )
+
+
 @pytest.mark.parametrize("name", ["nothing", ""])
 def test_grade_without_notebooks(capsys, tmp_path, name):
     status, _, err = run(capsys, "grade", tmp_path / name)

@@ -88,3 +88,17 @@ def test_files_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert hand_in(tmp_path, text + " ").problem == "no notebook: it has more than 0 MiB"
     monkeypatch.undo()
     assert submissions._MOST_BYTES == 32 * 1024**2
+
+
+def test_what_became_of_the_notebooks_of_a_folder(tmp_path: Path) -> None:
+    for name in ("same", "changed", "removed"):
+        (tmp_path / f"{name}.ipynb").write_text(name)
+    (tmp_path / "folder.ipynb").mkdir()
+    before = submissions.digests(tmp_path)
+    assert set(before) == {"same.ipynb", "changed.ipynb", "removed.ipynb", "folder.ipynb"}
+    assert submissions.changes(before, submissions.digests(tmp_path)) == ""
+    (tmp_path / "changed.ipynb").write_text("other")
+    (tmp_path / "removed.ipynb").unlink()
+    (tmp_path / "folder.ipynb" / "new.ipynb").write_text("new")
+    said = submissions.changes(before, submissions.digests(tmp_path))
+    assert "(added: folder.ipynb/new.ipynb; removed: removed.ipynb; changed: changed.ipynb)" in said
