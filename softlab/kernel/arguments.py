@@ -79,7 +79,8 @@ def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layou
     if len(declared) != len(arguments):
         if declared and all(declared):
             listed = ", ".join(one.text for one in declared if one)
-            raise TypeError(f"the kernel takes {len(declared)} arguments ({listed}), got {len(arguments)}")
+            count = f"{len(declared)} argument{'s' * (len(declared) != 1)}"
+            raise TypeError(f"the kernel takes {count} ({listed}), got {len(arguments)}")
         declared = (None,) * len(arguments)  # the emulator and the driver tell of a wrong number
     for as_struct in (_accessor, _matrix):
         arguments = [as_struct(number, *pair) for number, pair in enumerate(zip(arguments, declared, strict=True))]

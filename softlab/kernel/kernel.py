@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from softlab.kernel.emulation import EmulatedKernel
     from softlab.timing.estimates import Estimate
     from softlab.timing.what_if import WhatIf
+
+
+def _unpickled(program: Program, held: Mapping[str, Any]) -> Kernel:
+    kernel = Kernel.from_program(program)
+    if held:
+        kernel.variables.hold(held)
+    return kernel
 
 
 class Kernel:
@@ -207,6 +214,10 @@ class Kernel:
     def layouts(self) -> Layouts | None:
         """The types of the source; None for PTX without one."""
         return Layouts(self.program) if self.program.is_compiled_here else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickled kernel is its program and what its variables hold. It shares them with no other kernel any more."""
+        return _unpickled, (self.program, self.variables.held() if "variables" in vars(self) else {})
 
     def __repr__(self) -> str:
         return f"Kernel({self.program.name!r}, arch={self.program.arch!r})"

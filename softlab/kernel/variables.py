@@ -82,6 +82,29 @@ class VariableStore:
         if not self.declared[symbol].relocations:
             self._touched(symbol)
 
+    def held(self) -> dict[str, tuple[np.ndarray, list[Pointer], bool]]:
+        """What the variables hold beyond their initialisers, by symbol.
+
+        The bytes, the pointers in them, and whether the host has written them. Addresses that an executor gave itself
+        are left out.
+        """
+        kept = {symbol: self.data(symbol) for symbol, v in self.declared.items() if self._holds(symbol, v)}
+        return {
+            symbol: (data, self.pointers.get(symbol, []), symbol in self._written)
+            for symbol, data in kept.items()
+            if data is not None
+        }
+
+    def _holds(self, symbol: str, variable: Variable) -> bool:
+        return symbol in self._written or not variable.relocations
+
+    def hold(self, held: Mapping[str, tuple[np.ndarray, list[Pointer], bool]]) -> None:
+        """Take over what another store :meth:`held`."""
+        for symbol, (data, pointers, written) in held.items():
+            self._bytes[symbol], self.pointers[symbol] = data.copy(), list(pointers)
+            self._written |= {symbol} if written else set()
+            self._touched(symbol)
+
     def read(self, symbol: str) -> np.ndarray:
         """A copy of the bytes."""
         found = self.data(symbol)
