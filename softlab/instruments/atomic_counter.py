@@ -19,6 +19,7 @@ from softlab.instruments.atomics import (
     loop_turns,
     shared_atomic_wavefronts,
 )
+from softlab.instruments.native_sectors import NativeSectors
 
 #: Atomics on an mbarrier are instructions of another unit (SYNCS).
 _NO_ATOMIC = "mbarrier"
@@ -36,8 +37,14 @@ class AtomicCounter:
     def __init__(self, machine: Mapping[int, MachineAtomic] | None) -> None:
         self._machine = machine
         self._totals: dict[int, Counter[str]] = {}
+        self._compiled = "none"
+        self._native = NativeSectors()
         #: Accesses whose blocks share the addresses -> what they are, and how many blocks have made them.
         self._repeated: dict[tuple[bool, int, bytes, Addresses | int], list[Any]] = {}
+
+    def begin(self, compiled: str) -> None:
+        """A batch begins that compiles "none", "hot" or "all" blocks."""
+        self._compiled = compiled
 
     def shared(self, site: Site, lanes: Lanes, address: Value, known: Addresses | None) -> None:
         """An atomic on shared memory."""
@@ -102,12 +109,12 @@ class AtomicCounter:
         return found
 
     def _global(self, site: Site, lanes: Lanes, address: np.ndarray, atomic: MachineAtomic) -> dict[str, int]:
-        where, active = _by_warp(lanes, address, atomic)
         kind = "reduction" if atomic.reduction else "atomic"
-        return {
-            f"global_{kind}_requests": lanes.warps,
-            f"global_{kind}_sectors": int(atomic_sectors(where, active).sum()),
-        }
+        if self._native.ready(self._compiled):
+            sectors = self._native.total(*_of_all_warps(lanes, address, atomic))
+        else:
+            sectors = int(atomic_sectors(*_by_warp(lanes, address, atomic)).sum())
+        return {f"global_{kind}_requests": lanes.warps, f"global_{kind}_sectors": sectors}
 
     def _atomic(self, site: Site) -> MachineAtomic | None:
         """What the machine has; None if it removed the atomic."""
@@ -116,9 +123,14 @@ class AtomicCounter:
 
 def _by_warp(lanes: Lanes, address: Value, atomic: MachineAtomic) -> tuple[np.ndarray, np.ndarray]:
     """(address, active) of each warp with an active lane: (n, 32) each."""
+    spread, active = _of_all_warps(lanes, address, atomic)
+    used = active.any(axis=1)
+    return spread[used], active[used]
+
+
+def _of_all_warps(lanes: Lanes, address: Value, atomic: MachineAtomic) -> tuple[np.ndarray, np.ndarray]:
+    """The same of all warps."""
     spread = lanes.spread(np.broadcast_to(address, lanes.extent)).reshape(-1, WARP)
     active = np.broadcast_to(lanes.warp_mask, (len(spread) // lanes.warp_mask.shape[1], *lanes.warp_mask.shape[1:]))
     active = active.reshape(-1, WARP)
-    used = active.any(axis=1)
-    spread, active = spread[used], active[used]
     return spread, elected_lane(active) if atomic.elected else active

@@ -24,7 +24,7 @@ from softlab.instruments.banks import BANK_BYTES, BANKS, WARP, wavefronts_and_co
 from softlab.instruments.coalescing import sector_of
 
 #: Lanes whose addresses in global memory differ by a multiple of this take turns.
-_TURN_PERIOD = 1024
+TURN_PERIOD = 1024
 #: More than any address, and the bits of a lane's number below it.
 _NO_ADDRESS, _LANE_BITS = (1 << 58) - 1, 5
 #: Wavefronts of a compare-and-swap, which compares first and swaps then.
@@ -105,7 +105,7 @@ def atomic_sectors(address: np.ndarray, active: np.ndarray) -> np.ndarray:
     Lanes at one address take turns, and so do lanes whose addresses lie a multiple of 1024 bytes apart. A sector counts
     once for each turn in which a lane needs it. (An H200 differs from that by 0.6 % for scattered words of 8 bytes.)
     """
-    turn = turns(address.astype(np.int64) % _TURN_PERIOD, active)
+    turn = turns(address.astype(np.int64) % TURN_PERIOD, active)
     key = np.where(active, sector_of(address) * WARP + turn, -1)
     key.sort(axis=1)
     new = key >= 0

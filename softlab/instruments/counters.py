@@ -138,6 +138,7 @@ class Counters(Observer):
         """Settle what is kept of the lanes of the batch before."""
         self._known = batch.shared.known
         self.remarks.begin(batch.program)
+        self._atomics.begin(batch.compiled)
         for unrolled in self._loops.values():
             unrolled.settle()
         self._sunk.clear()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from softlab.emulator.lanes import Box, Lanes, lanes_of
+from softlab.emulator.machine.native import available
 from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
@@ -18,6 +19,7 @@ from softlab.instruments.atomic_counter import AtomicCounter
 from softlab.instruments.atomics import MachineAtomic
 
 BLOCKS, THREADS = 5, 96
+NEEDS_COMPILER = pytest.mark.skipif(not available(), reason="needs llvmlite")
 Totals = dict[int, Counter[str]]
 
 
@@ -112,12 +114,16 @@ def tell(counter: AtomicCounter, where: Site, lanes: Lanes, address: Any, known:
     (counter.global_ if where.space == "global" else counter.shared)(where, lanes, address, known)
 
 
+@pytest.mark.parametrize("compiled", ["none", pytest.param("all", marks=NEEDS_COMPILER)])
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("most_known", [3, 1024])
-def test_each_warp_adds_what_it_costs(seed: int, most_known: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_warp_adds_what_it_costs(
+    seed: int, most_known: int, compiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each access comes several times, as in a loop; the totals of a part do not come again in the next."""
     monkeypatch.setattr(atomic_counter, "_MOST_KNOWN", most_known)
     random, known, counter = np.random.default_rng(seed), KnownAddresses(), AtomicCounter(MACHINE)
+    counter.begin(compiled)
     for _ in range(3):
         totals: Totals = {}
         for _ in range(12):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available
 from softlab.instruments.atomics import atomic_sectors, turns
+from softlab.instruments.native_sectors import NativeSectors
 
 
 @pytest.mark.parametrize(
@@ -22,6 +24,19 @@ def test_a_sector_counts_once_per_turn(addresses: list[int], sectors: int) -> No
         address[1, : len(addresses)] = base + np.array(addresses, np.uint64)
         active[1, : len(addresses)] = True
         assert atomic_sectors(address, active).tolist() == [0, sectors]
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+def test_compiled_code_adds_up_the_sectors_of_all_warps() -> None:
+    """Addresses in order, near and far, anywhere, and at few places; all lanes or some."""
+    random, native = np.random.default_rng(0), NativeSectors()
+    for kind in (np.uint32, np.uint64):
+        for most in (8, 200, 5000, 1 << 30):
+            address = random.integers(0, most, (40, 32)).astype(kind) * kind(4)
+            address[::2].sort(axis=1)
+            address[:4] = 4 * np.arange(32) + 4 * most
+            active = random.random((40, 32)) < random.random((40, 1)) * 1.5
+            assert native.total(address, active) == atomic_sectors(address, active).sum()
 
 
 def test_lanes_at_one_address_go_one_after_the_other() -> None:
