@@ -35,7 +35,9 @@ WARP_TELLS, WARP_HAS_READ, LANE_TELLS = range(41, 44)
 TOLD_AT, TOLD_UNTIL = range(44, 46)
 #: The last answer to whether a warp comes after what another one did at a time; -1 for none.
 ASKED_TIME, ASKED_OTHER, ASKED_MINE = range(46, 49)
-HEAD = 49
+#: Lines, and words of global memory that are in no line.
+LINES, SINGLES = range(49, 51)
+HEAD = 51
 #: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 
@@ -46,15 +48,20 @@ LATEST_TOLD = 8
 PARENT, OTHER, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST, VISIT, ASKED = range(13)
 NODE = 13
 # A word: what it tells, or the latest time of an earlier batch; the last call that accessed it, and the warp of that;
-# the first block that told it (its row plus 1, 0 for none), and what it tells that block; whether others have told it.
-KEY, TELLS, EARLIER, CALL, BY, BLOCK, TELLS_BLOCK, HAS_BLOCKS = range(8)
-WORD = 8
+# the first block that told it (its row plus 1, 0 for none), and what it tells that block; whether others have told it;
+# the number plus 1 of the line that it was part of, 0 for none.
+KEY, TELLS, EARLIER, CALL, BY, BLOCK, TELLS_BLOCK, HAS_BLOCKS, LINE_OF = range(9)
+WORD = 9
 #: The bit of a key that names what a word tells one block.
 OF_BLOCK = 1 << 62
 #: The bit of a key that names when a warp read a word last.
 OF_READER = 1 << 61
+#: The bit of a key that names a line: ``LINE`` words of global memory in a row that each warp so far accessed together,
+#: so that they tell the same. The rest is the key of the first one without its last bits.
+OF_LINE = 1 << 60
+LINE, LINE_SHIFT = WARP, 5
 
-NONE = -1
+NONE, NO_LINE = -1, -2
 ALL_LANES = (1 << WARP) - 1
 #: Nodes up to one with a row; then a node gets a row of its own.
 DEEPEST = 32
@@ -63,8 +70,8 @@ MEMOS = 1024
 OFTEN = 4
 #: How many parents are looked at to see whether one node has all of another one.
 NEAREST = 4
-#: Nodes, rows and words that one lane needs at most.
-SPARE = 24
+#: Nodes, rows and snapshots that one lane needs at most; words, those of a line among them.
+SPARE, SPARE_WORDS = 24, 2 * LINE
 
 # What :func:`step` does
 FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES, INDEX, LATEST, LAST_READS = range(13)
@@ -438,6 +445,8 @@ def found_word(s: Int64s, key: int, make: int, guess: int) -> int:
         return NONE
     n = s[WORD_COUNT]
     s[WORD_COUNT] = n + 1
+    s[SINGLES] += key >= 0 and key < OF_LINE
+    s[LINES] += key >= OF_LINE and key < OF_READER
     s[s[TABLE] + slot] = n
     at = s[WORDS] + WORD * n
     s[at + KEY] = key
@@ -464,9 +473,57 @@ def recall(s: Int64s, at: int) -> int:
     return s[at + TELLS]
 
 
-def block_key(s: Int64s, at: int, warp: int) -> int:
-    """The key of what a word tells the block of a warp."""
-    return OF_BLOCK | ((at - s[WORDS]) // WORD << 20 | warp // s[WARPS])
+@out_of_line
+def line_of(s: Int64s, key: int, guess: int) -> int:
+    """Where the line begins whose first word has a key; -1 for none, -2 if words of it are by themselves."""
+    at = found_word(s, OF_LINE | key >> LINE_SHIFT, 0, guess)
+    if at < 0 and s[SINGLES]:
+        for k in range(LINE):
+            if found_word(s, key + k, 0, NONE) >= 0:
+                return NO_LINE
+    return at
+
+
+@out_of_line
+def split(s: Int64s, key: int) -> int:
+    """The words of a line are by themselves from now on, if one of them has this key, which is not negative."""
+    line = found_word(s, OF_LINE | key >> LINE_SHIFT, 0, NONE)
+    if line < 0:
+        return 0
+    number = (line - s[WORDS]) // WORD
+    s[line + KEY] = OF_BLOCK | OF_LINE | number  # nobody asks for that
+    s[LINES] -= 1
+    first = key >> LINE_SHIFT << LINE_SHIFT
+    for k in range(LINE):
+        at = found_word(s, first + k, 1, NONE)
+        for item in range(1, WORD):
+            s[at + item] = s[line + item]
+        s[at + LINE_OF] = number + 1
+    return 1
+
+
+def block_key(s: Int64s, number: int, warp: int) -> int:
+    """The key of what a word of this number tells the block of a warp."""
+    return OF_BLOCK | (number << 20 | warp // s[WARPS])
+
+
+@out_of_line
+def block_word(s: Int64s, at: int, warp: int, make: int) -> int:
+    """Where the word begins that has what another one tells the block of a warp; -1 for none, if none is to be made.
+
+    What its line told the block, when there was one, it tells, too.
+    """
+    key, line, tells = block_key(s, (at - s[WORDS]) // WORD, warp), NONE, 0
+    of = found_word(s, key, 0, NONE)
+    if of < 0 and s[at + LINE_OF]:
+        line = found_word(s, block_key(s, s[at + LINE_OF] - 1, warp), 0, NONE)
+    if of >= 0 or not make:
+        return max(of, line)
+    if line >= 0:
+        tells = s[line + TELLS]
+    of = found_word(s, key, 1, NONE)
+    s[of + TELLS] = tells
+    return of
 
 
 def tell_block(s: Int64s, at: int, warp: int) -> int:
@@ -478,7 +535,7 @@ def tell_block(s: Int64s, at: int, warp: int) -> int:
         s[at + TELLS_BLOCK] = told_by(s, warp, 1, s[at + TELLS_BLOCK], f)
         return 0
     s[at + HAS_BLOCKS] = 1
-    of = found_word(s, block_key(s, at, warp), 1, NONE)
+    of = block_word(s, at, warp, 1)
     s[of + TELLS] = told_by(s, warp, 1, s[of + TELLS], f)
     return 0
 
@@ -491,7 +548,7 @@ def learn_word(near: Int64s, s: Int64s, at: int, warp: int, lanes: int) -> int:
     if s[at + BLOCK] == warp // s[WARPS] + 1:
         learn(near, s, warp, s[at + TELLS_BLOCK], lanes)
     elif s[at + HAS_BLOCKS]:
-        of = found_word(s, block_key(s, at, warp), 0, NONE)
+        of = block_word(s, at, warp, 0)
         if of >= 0:
             learn(near, s, warp, s[of + TELLS], lanes)
     return 0
@@ -503,7 +560,7 @@ def has_room(s: Int64s) -> int:
         s[NODE_COUNT] + SPARE < s[NODE_ROOM]
         and s[SNAPSHOT_COUNT] + SPARE < s[SNAPSHOT_ROOM]
         and s[ROW_COUNT] + SPARE < s[ROW_ROOM]
-        and s[WORD_COUNT] + SPARE < s[WORD_ROOM]
+        and s[WORD_COUNT] + SPARE_WORDS < s[WORD_ROOM]
     )
 
 
@@ -534,10 +591,18 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
 
 def masks(s: Int64s, lanes: Int64s, count: int) -> int:
     """The lanes of each warp that take part."""
+    before, mask = NONE, 0
     for i in range(count):
-        s[s[MASK] + lanes[i] // WARP] = 0
+        if lanes[i] // WARP != before:
+            before = lanes[i] // WARP
+            s[s[MASK] + before] = 0
     for i in range(count):
-        s[s[MASK] + lanes[i] // WARP] |= 1 << lanes[i] % WARP
+        if lanes[i] // WARP != before:
+            s[s[MASK] + before] |= mask
+            before, mask = lanes[i] // WARP, 0
+        mask |= 1 << lanes[i] % WARP
+    if count:
+        s[s[MASK] + before] |= mask
     return 0
 
 
@@ -604,28 +669,51 @@ def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int,
     return at
 
 
+def is_line(words: Int64s, lanes: Int64s, start: int, count: int) -> int:
+    """Whether lanes of one warp, from ``start`` on, access the words of a line."""
+    if start + LINE > count or words[start] < 0 or words[start] % LINE:
+        return 0
+    if words[start + LINE - 1] != words[start] + LINE - 1:
+        return 0
+    warp, differs = lanes[start] // WARP, 0
+    for k in range(LINE):
+        differs |= (words[start + k] - words[start] - k) | (lanes[start + k] // WARP - warp)
+    return differs == 0
+
+
 def accesses(
     near: Int64s, s: Int64s, op: int, words: Int64s, lanes: Int64s, count: int, start: int, now: int, flags: int
 ) -> int:
-    """Lanes access words by strong accesses, one after the other."""
+    """Lanes access words by strong accesses, one after the other. What a whole warp does to a line is one access."""
     if start == 0:
         s[CALLS] += 1
-        masks(s, lanes, count)
-    key, before, at = 0, NONE, NONE
-    for i in range(start, count):
+        if op != WRITE:
+            masks(s, lanes, count)
+    key, before, at, i = 0, NONE, NONE, start
+    while i < count:
         warp = lanes[i] // WARP
         if warp == before and words[i] == key:
             if op == EXCHANGE and not flags & AS_RUNS and s[s[FENCED_IN_BLOCK] + warp] != 0:
                 s[LANES_SHARE] = 1
+            i += 1
             continue
         if not has_room(s):
             return i
-        guess = NONE
+        guess, line = NONE, NO_LINE
         if at >= 0:
             guess = at if words[i] == key else at + WORD
-        key = words[i]
-        before = warp
-        at = access_word(near, s, op, key, warp, now, flags, guess)
+        key, before = words[i], warp
+        if not flags & REMEMBER and is_line(words, lanes, i, count):
+            line = line_of(s, key, guess)
+        if line != NO_LINE:
+            at = access_word(near, s, op, OF_LINE | key >> LINE_SHIFT, warp, now, flags, line)
+            key += LINE - 1
+            i += LINE
+        else:
+            if s[LINES] and key >= 0:
+                split(s, key)
+            at = access_word(near, s, op, key, warp, now, flags, guess)
+            i += 1
     if op != WRITE and s[PARTS]:
         parts_grow(s, lanes, count)
     return count

@@ -123,6 +123,8 @@ class NativeOrder(HappensBefore):
         s = self._s
         s[nodes.HAS_FAR] = len(keys) > 0
         s[nodes.WORD_COUNT] = len(keys)
+        s[nodes.LINES] = np.count_nonzero(keys >= nodes.OF_LINE)
+        s[nodes.SINGLES] = len(keys) - s[nodes.LINES]
         words = self._words()
         words[:] = 0
         words[:, nodes.KEY], words[:, nodes.EARLIER] = keys, times
@@ -263,7 +265,7 @@ class NativeOrder(HappensBefore):
             at = STEP.call(id(self._known), id(self._s), what, id(words), id(earlier), id(lanes), count, at, now, flags)
             if at >= end:
                 return
-            lacks_words = self._s[nodes.WORD_COUNT] + nodes.SPARE >= self._s[nodes.WORD_ROOM]
+            lacks_words = self._s[nodes.WORD_COUNT] + nodes.SPARE_WORDS >= self._s[nodes.WORD_ROOM]
             self._make_room(words=min(count, end - at) if lacks_words else 0)
 
     def make_room(self) -> None:
@@ -293,9 +295,14 @@ class NativeOrder(HappensBefore):
     def published(self) -> dict[Hashable, int]:
         """For each word of global memory the time up to which it publishes what this batch and earlier ones did."""
         keys, times = self._published()
+        lines = keys >= nodes.OF_LINE
+        first = (keys[lines] - nodes.OF_LINE << nodes.LINE_SHIFT)[:, None]
+        keys = np.concatenate((keys[~lines], (first + np.arange(nodes.LINE)).reshape(-1)))
+        times = np.concatenate((times[~lines], np.repeat(times[lines], nodes.LINE)))
         return dict(zip(keys.tolist(), times.tolist(), strict=True))
 
     def _published(self) -> tuple[np.ndarray, np.ndarray]:
+        """The keys of words and lines, and the times."""
         times = np.zeros(int(self._s[nodes.WORD_COUNT]), np.int64)
         self._step(nodes.LATEST, times, _NO_ITEMS)
         keys = self._words()[:, nodes.KEY]
@@ -464,7 +471,7 @@ def _live(parents: np.ndarray, holders: Sequence[np.ndarray]) -> np.ndarray:
 
 def _room_of_words(used: int) -> int:
     """A power of two that is more than the words that are there."""
-    return 1 << max(10, (used + 2 * nodes.SPARE).bit_length())
+    return 1 << max(10, (used + 2 * nodes.SPARE_WORDS).bit_length())
 
 
 def _room(before: int, used: int) -> int:

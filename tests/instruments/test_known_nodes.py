@@ -299,7 +299,7 @@ def test_room_for_one_more_lane(arena: Arena, what: int) -> None:
     count = {nodes.NODE_ROOM: nodes.NODE_COUNT, nodes.SNAPSHOT_ROOM: nodes.SNAPSHOT_COUNT,
              nodes.ROW_ROOM: nodes.ROW_COUNT, nodes.WORD_ROOM: nodes.WORD_COUNT}[what]  # fmt: skip
     assert nodes.has_room(arena.s)
-    arena.s[what] = arena.s[count] + nodes.SPARE + 1
+    arena.s[what] = arena.s[count] + (nodes.SPARE_WORDS if what == nodes.WORD_ROOM else nodes.SPARE) + 1
     assert nodes.has_room(arena.s)
     arena.s[what] -= 1
     assert not nodes.has_room(arena.s)

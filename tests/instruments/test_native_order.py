@@ -52,7 +52,7 @@ class Both:
         kind, scope = random.choice(["read", "write", "exchange"]), str(random.choice(SCOPES))
         many, mixed = random.random() < 0.5, random.random() < 0.2
         keys = (
-            lane + 100 if many else random.integers(0, 3, len(lane)) if mixed else lane // int(random.choice([8, 99]))
+            (lane + int(random.choice([96, 128, 100]))) % len(EVERY) if many else random.integers(0, 3, len(lane)) if mixed else lane // int(random.choice([8, 99]))
         )
         of_shared = random.random() < 0.2
         keys = shared_keys(lane // THREADS, keys % 3) if of_shared else keys
