@@ -28,14 +28,25 @@ def blind_atomics(image: Image) -> frozenset[int]:
     )
 
 
-def record(last: Int64s, other: Int64s, cells: Int64s, stamps: Int64s, count: int, begin: int, threads: int) -> int:
-    """Record the atomics of one instruction, as a loop: what :meth:`BlindAtomics.record` does in NumPy."""
+def record(
+    last: Int64s, other: Int64s, addresses: Int64s, lanes: Int64s, count: int, width: int, origin: int, shift: int,
+    stamp: int, begin: int, threads: int,
+) -> int:  # fmt: skip
+    """Record the atomics of one instruction, as a loop: what :meth:`BlindAtomics.record` does in NumPy.
+
+    ``count`` lanes have ``width`` cells of ``1 << shift`` bytes each, from ``origin`` on. ``stamp``: that of lane 0.
+    """
     for i in range(count):
-        before = last[cells[i]]
-        here = before >= begin << TIME_SHIFT and (before & LANE_MASK) // threads == (stamps[i] & LANE_MASK) // threads
-        if before and not here:
-            other[cells[i]] = before
-        last[cells[i]] = stamps[i]
+        mine = lanes[i]
+        first = (addresses[i] - origin) >> shift
+        for cell in range(first, first + width):
+            before = last[cell]
+            if before:
+                lane = before & LANE_MASK
+                here = before >= begin << TIME_SHIFT and (lane == mine or lane // threads == mine // threads)
+                if not here:
+                    other[cell] = before
+            last[cell] = stamp | mine
     return 1
 
 
@@ -55,13 +66,28 @@ class BlindAtomics:
         self._threads = threads
         self._compiled = compiled
 
+    def record_compiled(
+        self, access: tuple[np.ndarray, np.ndarray, int, int, int], now: int, flags: int, batch: int
+    ) -> bool:
+        """As :meth:`record`, in compiled code; False, and nothing is recorded, where that is not ready.
+
+        ``access``: the addresses and the lanes, (lanes,) int64 each; cells per lane, the address of the first cell of
+        the array, and bits of an address within a cell.
+        """
+        if not _RECORD.ready(self._compiled):
+            return False
+        addresses, lanes, width, origin, shift = access
+        addresses, lanes = np.ascontiguousarray(addresses), np.ascontiguousarray(lanes)
+        other, stamp = self._other.tables()[0], now << TIME_SHIFT | flags
+        _RECORD.call(
+            id(self._last), id(other), id(addresses), id(lanes), len(lanes), width, origin, shift, stamp, batch,
+            self._threads,
+        )  # fmt: skip
+        self._other.has_recorded(store=True, other_read=False)
+        return True
+
     def record(self, access: Stamps, batch: int) -> None:
         """Record the atomics of one instruction. ``batch``: the time when the batch began."""
-        if _RECORD.ready(self._compiled):
-            other, cells, stamps = self._other.tables()[0], *map(np.ascontiguousarray, (access.cell, access.stamp))
-            _RECORD.call(id(self._last), id(other), id(cells), id(stamps), len(cells), batch, self._threads)
-            self._other.has_recorded(store=True, other_read=False)
-            return
         before = self._last[access.cell]
         self._last[access.cell] = access.stamp
         block = lane_of(self._last[access.cell]) // self._threads

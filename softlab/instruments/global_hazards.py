@@ -291,14 +291,16 @@ class GlobalHazards(Observer):
         if blind is not None and strong and cells == 1 and site.index not in self._blind_atomics:
             blind.forget(address - array.origin >> self._granule_shift)
             return
-        stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         if blind is None:
             blind = self._blind[array.base] = BlindAtomics(
                 self._all_cells(array), self._batch.threads, self._batch.compiled
             )
         if site.index in self._blind_atomics:
-            blind.record(stamps, begin)
+            where = address, lane, cells, array.origin, self._granule_shift
+            if not blind.record_compiled(where, now, flags, begin):
+                blind.record(self._stamps(address - array.origin, lane, now, flags, cells), begin)
             return
+        stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         if not strong:
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             self._reports.race(access, blind.clashing(stamps, begin, self._orders[0].ordered), "wrote")

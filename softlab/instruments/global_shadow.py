@@ -86,6 +86,11 @@ class GlobalShadow:
         """The stamps of each cell: written, read, and the other read."""
         return self._written, self._read, self._other_read
 
+    @property
+    def has_read(self) -> bool:
+        """Whether any cell has been read."""
+        return self._any_read
+
     def has_recorded(self, store: bool, other_read: bool) -> None:
         """Compiled code has written stamps into :meth:`tables`."""
         self._any_write |= store

@@ -203,18 +203,75 @@ def record_writes(written: Int64s, cells: Int64s, stamps: Int64s, count: int) ->
     return 0
 
 
+def record_apart(
+    table: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int, shift: int, stamp: int
+) -> int:
+    """Record accesses of lanes each of which has cells of its own."""
+    for i in range(count):
+        first = (addresses[i] - origin) >> shift
+        for cell in range(first, first + width):
+            table[cell] = stamp | lanes[i]
+    return 0
+
+
+def is_own(stamp: int, own: int, mine: int) -> int:
+    """Whether a cell's earlier access is that of the lane itself, or there is none. ``own``: the batch's first stamp."""
+    return stamp == 0 or (stamp >= own and stamp & LANE_MASK == mine)
+
+
+def own_cells(
+    written: Int64s, read: Int64s, other_read: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int,
+    origin: int, shift: int, own: int, store: int, has_read: int,
+) -> int:  # fmt: skip
+    """Whether each lane has cells of its own, which no other thread has accessed: then nothing is to be asked."""
+    last = -1
+    for i in range(count):
+        mine = lanes[i]
+        first = (addresses[i] - origin) >> shift
+        if first <= last:
+            return 0
+        last = first + width - 1
+        for cell in range(first, first + width):
+            if not is_own(written[cell], own, mine):
+                return 0
+            if has_read and not is_own(read[cell], own, mine):
+                return 0
+            if has_read and store and not is_own(other_read[cell], own, mine):
+                return 0
+    return 1
+
+
+def meets_other(
+    read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, begin: int, mine: int, flags: int,
+    cell: int, block: int,
+) -> int:  # fmt: skip
+    """Whether a store clashes with one of the reads of a cell."""
+    for before in range(2):
+        stamp = read[cell] if before == 0 else other_read[cell]
+        if clashes(known, far, s, begin, stamp, mine, flags, 1, block):
+            return 1
+    return 0
+
+
 def access(
     written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
     far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, lanes: Int64s,
-    addresses: Int64s, count: int, width: int, origin: int, shift: int, flags: int, now: int, store: int,
+    addresses: Int64s, count: int, width: int, origin: int, shift: int, flags: int, now: int, store: int, has_read: int,
 ) -> int:  # fmt: skip
     """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
 
     ``known``, ``far`` and ``s`` are of the order of all accesses, as :func:`is_ordered` has them; ``known_reads`` and
     the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
-    ``count * width`` items.
+    ``count * width`` items. ``has_read``: whether any cell has been read.
     """
     block, warp = 0, -1
+    own, stamp = begin << TIME_SHIFT, now << TIME_SHIFT | flags
+    if own_cells(
+        written, read, other_read, lanes, addresses, count, width, origin, shift, own, store, has_read
+    ):  # fmt: skip
+        if store:
+            return record_apart(written, lanes, addresses, count, width, origin, shift, stamp)
+        return record_apart(read, lanes, addresses, count, width, origin, shift, stamp)
     s[ASKED_TIME] = -1
     s_reads[ASKED_TIME] = -1
     for i in range(count):
@@ -226,18 +283,17 @@ def access(
                 return NO_ROOM
         first = (addresses[i] - origin) >> shift
         for cell in range(first, first + width):
-            at = i * width + cell - first
-            cells[at] = cell
-            stamps[at] = now << TIME_SHIFT | flags | mine
-            if clashes(known, far, s, begin, written[cell], mine, flags, 0, block):
-                return UNKNOWN
-            if unseen(known, far, s, begin, written[cell], mine, flags, addresses[i], block):
-                return UNKNOWN
-            if store:
-                for before in range(2):
-                    stamp = read[cell] if before == 0 else other_read[cell]
-                    if clashes(known_reads, far_reads, s_reads, begin, stamp, mine, flags, 1, block):
-                        return UNKNOWN
+            before = written[cell]
+            cells[i * width + cell - first] = cell
+            stamps[i * width + cell - first] = stamp | mine
+            if not is_own(before, own, mine):
+                if clashes(known, far, s, begin, before, mine, flags, 0, block):
+                    return UNKNOWN
+                if unseen(known, far, s, begin, before, mine, flags, addresses[i], block):
+                    return UNKNOWN
+            if has_read and store:
+                if meets_other(read, other_read, known_reads, far_reads, s_reads, begin, mine, flags, cell, block):
+                    return UNKNOWN
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
     return record_writes(written, cells, stamps, count * width)
@@ -282,7 +338,7 @@ class NativeGlobal:
             found = _ACCESS.call(
                 id(written), id(read), id(other_read), id(known), id(far), id(head), id(known_reads), id(far_reads),
                 id(head_reads), begin, id(a), id(b), id(c), id(lanes), id(addresses), count, width, origin, shift,
-                flags, now, store,
+                flags, now, store, shadow.has_read,
             )  # fmt: skip
             if found != NO_ROOM:
                 break

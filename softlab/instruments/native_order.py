@@ -25,6 +25,8 @@ _PER_WARP = (
 _FIRST_ROWS = 1 << 23
 #: Columns of rows that are joined at once: that takes no longer than to remember what is to be joined.
 _WIDEST_ROWS = 64
+#: Words that a warp may tell or read, at first: one of its own and one of its neighbour, with when it read them.
+_WORDS_OF_A_WARP = 4
 _NO_ITEMS = np.zeros(0, np.int64)
 
 
@@ -77,14 +79,16 @@ class NativeOrder(HappensBefore):
     def __init__(
         self, blocks: int, threads: int, earlier: Mapping[Hashable, int] | NativeOrder, *, of_reads: bool = False
     ) -> None:
+        """``earlier``: as in NumPy, or the order of the batch before, whose arenas belong to this one from now on."""
         super().__init__(blocks, threads, {}, of_reads=of_reads)
         size = blocks * self.warps
         width, snapshot = self.columns + 1, 1 if self.per_block else self.warps
+        keys, times = _told_by(earlier)
         rooms = {
             nodes.NODE_ROOM: 32 * size + 4096,
             nodes.SNAPSHOT_ROOM: 16 * size + 2048,
             nodes.ROW_ROOM: max(128 + 3 * self.warps, min(4 * size + 512, _FIRST_ROWS // (8 * width))),
-            nodes.WORD_ROOM: _room_of_words(self._count(earlier)),
+            nodes.WORD_ROOM: _room_of_words(len(keys) + _WORDS_OF_A_WARP * size),
         }
         head = np.zeros(nodes.HEAD, np.int64)
         head[: nodes.SNAPSHOT + 1] = self.warps, width, self.per_block, threads, snapshot
@@ -94,9 +98,11 @@ class NativeOrder(HappensBefore):
         self.remembers_reads = False
         #: All warps wait at a barrier.
         self._all_wait = np.full(size, 3, np.int64)
+        #: Arenas that are free. What has been in use before need not be got from the system again.
+        self._free: list[np.ndarray] = [*earlier._free, earlier._s] if isinstance(earlier, NativeOrder) else []
         self._s = self._arena(head, rooms)
         self._know_nothing()
-        self._take(earlier)
+        self._take(keys, times)
 
     def _know_nothing(self) -> None:
         """Fill the arena with what warps know at first: node 0."""
@@ -114,12 +120,8 @@ class NativeOrder(HappensBefore):
         self._segment(nodes.ROWS, self.columns + 1)[:] = 0
         s[[nodes.NODE_COUNT, nodes.ROW_COUNT]] = 1
 
-    def _take(self, earlier: Mapping[Hashable, int] | NativeOrder) -> None:
+    def _take(self, keys: np.ndarray, times: np.ndarray) -> None:
         """What words tell of earlier batches."""
-        if isinstance(earlier, NativeOrder):
-            keys, times = earlier._published()
-        else:
-            keys, times = (np.array(list(of), np.int64) for of in (earlier.keys(), earlier.values()))
         s = self._s
         s[nodes.HAS_FAR] = len(keys) > 0
         s[nodes.WORD_COUNT] = len(keys)
@@ -129,11 +131,6 @@ class NativeOrder(HappensBefore):
         words[:] = 0
         words[:, nodes.KEY], words[:, nodes.EARLIER] = keys, times
         self._step(nodes.INDEX, _NO_ITEMS, _NO_ITEMS)
-
-    @staticmethod
-    def _count(earlier: Mapping[Hashable, int] | NativeOrder) -> int:
-        """How many words earlier batches have told something, at most."""
-        return int(earlier._s[nodes.WORD_COUNT]) if isinstance(earlier, NativeOrder) else len(earlier)
 
     # The arena
 
@@ -156,7 +153,7 @@ class NativeOrder(HappensBefore):
                 nodes.TABLE: 2 * rooms[nodes.WORD_ROOM],
             }
         )
-        arena = np.empty(nodes.HEAD + sum(sizes.values()), np.int64)
+        arena = self._room(nodes.HEAD + sum(sizes.values()))
         arena[: nodes.HEAD] = head
         place = nodes.HEAD
         for segment, items in sizes.items():
@@ -167,6 +164,13 @@ class NativeOrder(HappensBefore):
         table = int(arena[nodes.TABLE])
         arena[table : table + sizes[nodes.TABLE]] = nodes.NONE
         return arena
+
+    def _room(self, items: int) -> np.ndarray:
+        """Room for an arena: that of a free one, if it is large enough."""
+        for number, free in enumerate(self._free):
+            if len(free) >= items:
+                return self._free.pop(number)
+        return np.empty(items, np.int64)
 
     def _segment(self, segment: int, items: int) -> np.ndarray:
         first = int(self._s[segment])
@@ -242,6 +246,7 @@ class NativeOrder(HappensBefore):
         new[[nodes.NODE_COUNT, nodes.SNAPSHOT_COUNT, nodes.ROW_COUNT]] = len(kept), len(times), len(rows)
         new[nodes.WORD_COUNT] = old[nodes.WORD_COUNT]
         self._s = new
+        self._free = [old]
         self._lanes.look_at(new)
         self._forget()
         self._step(nodes.INDEX, _NO_ITEMS, _NO_ITEMS)
@@ -455,6 +460,13 @@ class NativeOrder(HappensBefore):
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:
         """These lanes pass the barrier of their cluster."""
         self.read(KeyedAccess(cluster_keys(lane // (self.threads * size)), lane))
+
+
+def _told_by(earlier: Mapping[Hashable, int] | NativeOrder) -> tuple[np.ndarray, np.ndarray]:
+    """The keys of words and lines of earlier batches, and the times that they tell."""
+    if isinstance(earlier, NativeOrder):
+        return earlier._published()
+    return np.array(list(earlier.keys()), np.int64), np.array(list(earlier.values()), np.int64)
 
 
 def _live(parents: np.ndarray, holders: Sequence[np.ndarray]) -> np.ndarray:

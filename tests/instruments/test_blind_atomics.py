@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab.cuda.compile import compile_program
-from softlab.emulator.machine.native import Choice, compiling
+from softlab.emulator.machine.native import Choice, available, compiling
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
@@ -122,19 +122,24 @@ def test_which_atomics_are_blind(code: str, blind: bool) -> None:
     assert blind_atomics(image) == (atomics if blind else set())
 
 
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
 def test_compiled_code_keeps_the_same_atomics_as_numpy() -> None:
     """Of each cell the latest atomic of another block than the last one, those of earlier batches among them."""
     random, seen = np.random.default_rng(4), set()
-    ours, plain = BlindAtomics(12, 32, "all"), BlindAtomics(12, 32, "none")
+    ours, plain = BlindAtomics(20, 32, "all"), BlindAtomics(20, 32, "none")
+    none = np.zeros(0, np.int64)
+    assert not plain.record_compiled((none, none, 1, 0, 2), 1, STRONG, 0)
     for now in range(1, 60):
         lane = np.sort(random.choice(128, 9, replace=False))
-        stamps = Stamps(random.integers(0, 12, 9), lane, now, STRONG)
-        for one in (ours, plain):
-            if now % 9 == 0:
+        first, width, begin = random.integers(0, 17, 9), int(random.integers(1, 4)), 20 * (now // 20)
+        stamps = Stamps((first[:, None] + np.arange(width)).reshape(-1), np.repeat(lane, width), now, STRONG)
+        if now % 9 == 0:
+            for one in (ours, plain):
                 one.forget(stamps.cell)
-            else:
-                one.record(stamps, 20 * (now // 20))
-        every = Stamps(np.arange(12), np.zeros(12, np.int64), 60, 0)
+        else:
+            assert ours.record_compiled((4 * first + 80, lane, width, 80, 2), now, STRONG, begin)
+            plain.record(stamps, begin)
+        every = Stamps(np.arange(20), np.zeros(20, np.int64), 60, 0)
         found, expected = (one.clashing(every, 0, lambda time, *_: time < 0) for one in (ours, plain))
         assert found.stamp.tolist() == expected.stamp.tolist()
         assert found.position.tolist() == expected.position.tolist()
