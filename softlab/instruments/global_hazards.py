@@ -153,8 +153,17 @@ class GlobalHazards(Observer):
                 words = earlier.published() if earlier is not None else {}
                 self._orders.append(NativeOrder(*size, words, of_reads=of_reads))
 
+        for order in before:
+            order.release()
         if isinstance(first := self._orders[0], NativeOrder):
             first.remembers_reads = self._volatile_stores
+
+    def done(self) -> None:
+        """After the last batch nobody asks for the order of events."""
+        if self._batch.geometry.first + self._batch.blocks >= math.prod(self._batch.geometry.grid):
+            for order in self._orders:
+                order.release()
+            self._orders = []
 
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""

@@ -150,6 +150,9 @@ class HappensBefore:
         self._head[HAS_FAR] = self.has_far
         return self._known, self._known if self._far is None else self._far.known, self._head
 
+    def release(self) -> None:
+        """Nobody asks any more."""
+
     def make_room(self) -> None:
         """Compiled code needs more room: not here."""
 

@@ -37,7 +37,9 @@ TOLD_AT, TOLD_UNTIL = range(44, 46)
 ASKED_TIME, ASKED_OTHER, ASKED_MINE = range(46, 49)
 #: Lines, and words of global memory that are in no line.
 LINES, SINGLES = range(49, 51)
-HEAD = 51
+#: Of each block until when words, and so other nodes, may know it: its latest fence or arrival that a word was told.
+BLOCK_TOLD = 51
+HEAD = 52
 #: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 
@@ -325,9 +327,18 @@ def joined(s: Int64s, a: int, b: int) -> int:
     return found
 
 
+def is_told(s: Int64s, row: int, f: int) -> int:
+    """A word is told a node by a warp of a block. Gives whether the block had told as much before."""
+    at, newest = s[BLOCK_TOLD] + row, newest_of(s, f)
+    before = s[at]
+    s[at] = max(before, newest)
+    return newest <= before
+
+
 @out_of_line
-def told(s: Int64s, p: int, f: int) -> int:
-    """What a word tells that told ``p`` and is told ``f``."""
+def told(s: Int64s, p: int, f: int, row: int) -> int:
+    """What a word tells that told ``p`` and is told ``f`` by a warp of a block."""
+    again = is_told(s, row, f)
     if f == 0 or has_all(s, p, f):
         return p
     nodes = s[NODES]
@@ -341,7 +352,7 @@ def told(s: Int64s, p: int, f: int) -> int:
     if q == p and not s[nodes + NODE * p + IS_LAST] and has_all(s, f, p):
         return f
     of = nodes + NODE * q
-    if covers(s, q, f):
+    if again and covers(s, q, f):
         return q
     chain, place, newest = NONE, 0, max(s[of + NEWEST], s[at + NEWEST])
     if s[of + IS_LAST]:
@@ -359,7 +370,7 @@ def told_by(s: Int64s, warp: int, kind: int, p: int, f: int) -> int:
             return s[memo + 2]
         if has_all(s, p, s[memo + 2]):
             return p
-    found = told(s, p, f)
+    found = told(s, p, f, warp // s[WARPS])
     s[memo] = f
     s[memo + 1] = p
     s[memo + 2] = found
@@ -421,6 +432,11 @@ def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
         densify(s, v)
     s[nodes + NODE * v + IS_LEARNT] = 1
     warps, few = s[WARPS], s[SNAPSHOT]
+    oldest = near[warp * warps]
+    for k in range(1, warps):
+        oldest = min(oldest, near[warp * warps + k])
+    if oldest >= s[s[BLOCK_TOLD] + warp // warps]:  # nobody knows more of the own block
+        return 1
     times = block_times(s, v, warp // warps)
     for k in range(warps):
         near[warp * warps + k] = max(near[warp * warps + k], s[times + min(k, few - 1)])
@@ -748,7 +764,7 @@ def publications(
             node = s[s[FENCED] + warp]
             if not flags & AS_FENCED:
                 node = fence_node(near, s, warp, now)
-        s[at + TELLS] = told(s, s[at + TELLS], node)
+        s[at + TELLS] = told(s, s[at + TELLS], node, warp // s[WARPS])
     return count
 
 

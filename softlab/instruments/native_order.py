@@ -14,6 +14,7 @@ import numpy as np
 from softlab.emulator.lanes import WARP, Lanes
 from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.instruments import known_nodes as nodes
+from softlab.instruments.arenas import ARENAS
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 
 STEP = CompiledFunction(nodes.step)
@@ -79,7 +80,6 @@ class NativeOrder(HappensBefore):
     def __init__(
         self, blocks: int, threads: int, earlier: Mapping[Hashable, int] | NativeOrder, *, of_reads: bool = False
     ) -> None:
-        """``earlier``: as in NumPy, or the order of the batch before, whose arenas belong to this one from now on."""
         super().__init__(blocks, threads, {}, of_reads=of_reads)
         size = blocks * self.warps
         width, snapshot = self.columns + 1, 1 if self.per_block else self.warps
@@ -98,8 +98,6 @@ class NativeOrder(HappensBefore):
         self.remembers_reads = False
         #: All warps wait at a barrier.
         self._all_wait = np.full(size, 3, np.int64)
-        #: Arenas that are free. What has been in use before need not be got from the system again.
-        self._free: list[np.ndarray] = [*earlier._free, earlier._s] if isinstance(earlier, NativeOrder) else []
         self._s = self._arena(head, rooms)
         self._know_nothing()
         self._take(keys, times)
@@ -109,7 +107,8 @@ class NativeOrder(HappensBefore):
         s, size = self._s, self._blocks * self.warps
         for segment in _PER_WARP:
             self._segment(segment, size)[:] = nodes.ALL_LANES if segment == nodes.PART_LANES else 0
-        self._segment(nodes.DIFFERS, self._blocks)[:] = 0
+        for segment in (nodes.DIFFERS, nodes.BLOCK_TOLD):
+            self._segment(segment, self._blocks)[:] = 0
         for segment, items in self._lanes.sizes.items():
             self._segment(segment, items)[:] = 0
         self._lanes.look_at(s)
@@ -142,6 +141,7 @@ class NativeOrder(HappensBefore):
             | self._lanes.sizes
             | {
                 nodes.DIFFERS: self._blocks,
+                nodes.BLOCK_TOLD: self._blocks,
                 nodes.PART_NEAR: size * self.warps,
                 nodes.TOLD: 6 * size,
                 nodes.MEMO: 3 * nodes.MEMOS,
@@ -153,7 +153,7 @@ class NativeOrder(HappensBefore):
                 nodes.TABLE: 2 * rooms[nodes.WORD_ROOM],
             }
         )
-        arena = self._room(nodes.HEAD + sum(sizes.values()))
+        arena = ARENAS.take(nodes.HEAD + sum(sizes.values()))
         arena[: nodes.HEAD] = head
         place = nodes.HEAD
         for segment, items in sizes.items():
@@ -164,13 +164,6 @@ class NativeOrder(HappensBefore):
         table = int(arena[nodes.TABLE])
         arena[table : table + sizes[nodes.TABLE]] = nodes.NONE
         return arena
-
-    def _room(self, items: int) -> np.ndarray:
-        """Room for an arena: that of a free one, if it is large enough."""
-        for number, free in enumerate(self._free):
-            if len(free) >= items:
-                return self._free.pop(number)
-        return np.empty(items, np.int64)
 
     def _segment(self, segment: int, items: int) -> np.ndarray:
         first = int(self._s[segment])
@@ -238,6 +231,7 @@ class NativeOrder(HappensBefore):
         """Go over to another arena with these nodes, snapshots and rows, and all else as it is."""
         old, size = self._s, self._blocks * self.warps
         same = dict.fromkeys(_PER_WARP, size) | {nodes.DIFFERS: self._blocks, nodes.PART_NEAR: size * self.warps}
+        same[nodes.BLOCK_TOLD] = self._blocks
         same |= self._lanes.sizes
         moved = {segment: self._segment(segment, items) for segment, items in same.items()}
         moved |= {nodes.NODES: kept, nodes.SNAPSHOTS: times, nodes.ROWS: rows, nodes.WORDS: self._words()}
@@ -246,8 +240,8 @@ class NativeOrder(HappensBefore):
         new[[nodes.NODE_COUNT, nodes.SNAPSHOT_COUNT, nodes.ROW_COUNT]] = len(kept), len(times), len(rows)
         new[nodes.WORD_COUNT] = old[nodes.WORD_COUNT]
         self._s = new
-        self._free = [old]
         self._lanes.look_at(new)
+        ARENAS.give(old)
         self._forget()
         self._step(nodes.INDEX, _NO_ITEMS, _NO_ITEMS)
 
@@ -272,6 +266,11 @@ class NativeOrder(HappensBefore):
                 return
             lacks_words = self._s[nodes.WORD_COUNT] + nodes.SPARE_WORDS >= self._s[nodes.WORD_ROOM]
             self._make_room(words=min(count, end - at) if lacks_words else 0)
+
+    def release(self) -> None:
+        """Nobody asks any more: leave the arena to others."""
+        ARENAS.give(self._s)
+        self._s = _NO_ITEMS
 
     def make_room(self) -> None:
         """Compiled code needs more room."""

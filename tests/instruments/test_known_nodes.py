@@ -61,7 +61,9 @@ class Arena:
             mine[own] = self.now
         part = slice(row * self.few, (row + 1) * self.few)
         times[part] = np.maximum(times[part], mine)
-        return self.adopt(nodes.fence_node(self.near, self.s, warp, self.now), times)
+        node = self.adopt(nodes.fence_node(self.near, self.s, warp, self.now), times)
+        nodes.is_told(self.s, row, node)  # anybody may learn it from now on
+        return node
 
     def join(self, a: int, b: int) -> int:
         return self.adopt(nodes.joined(self.s, a, b), np.maximum(self.times[a], self.times[b]))
@@ -70,7 +72,7 @@ class Arena:
         parent = self.item(f, nodes.PARENT) if self.item(f, nodes.OF_ROW) >= 0 else f
         no_more = self.item(f, nodes.OF_ROW) >= 0 and not self.item(p, nodes.IS_LAST) and f != 0
         no_more = no_more and bool(nodes.has_all(self.s, f, p) and nodes.has_all(self.s, p, parent))
-        found = nodes.told(self.s, p, f)
+        found = nodes.told(self.s, p, f, max(0, self.item(f, nodes.OF_ROW)))
         if no_more:
             assert found in (p, f), "what is told has all that the word told, and no chain goes on"
         if found == len(self.times) + 1:
@@ -163,8 +165,8 @@ def test_what_is_known_already_makes_no_node(arena: Arena) -> None:
         assert nodes.joined(arena.s, *pair) == first
     assert both not in (first, second)
     assert nodes.joined(arena.s, first, second) == both
-    assert nodes.told(arena.s, both, 0) == both
-    assert nodes.told(arena.s, 0, first) == first
+    assert nodes.told(arena.s, both, 0, 0) == both
+    assert nodes.told(arena.s, 0, first, 0) == first
     assert arena.s[nodes.NODE_COUNT] == count
     later = arena.fence(0)
     assert nodes.joined(arena.s, later, first) == nodes.joined(arena.s, first, later) == later, "of one warp"
@@ -224,6 +226,15 @@ def test_long_lines_of_parents_end_at_a_row(arena: Arena) -> None:
         deepest = max(deepest, arena.item(node, nodes.DEPTH))
         assert (arena.item(node, nodes.DENSE) >= 0) == ((turn + 1) % nodes.DEEPEST == 0)
     assert deepest == nodes.DEEPEST - 1
+
+
+def test_until_when_others_may_know_a_block(arena: Arena) -> None:
+    """A block's fences count from when a word is told them, whoever made them; an older one comes too late."""
+    s, first = arena.s, arena.s[arena.s[nodes.BLOCK_TOLD] :][:BLOCKS]
+    assert first == [0] * BLOCKS
+    early, late = (nodes.fence_node(arena.near, s, warp, now) for warp, now in ((0, 20), (1, 30)))
+    assert [nodes.is_told(s, 0, node) for node in (early, early, late, early)] == [0, 1, 0, 1]
+    assert s[s[nodes.BLOCK_TOLD] :][:BLOCKS] == [30, 0, 0]
 
 
 def test_a_warp_that_tells_the_same_again_makes_no_node(arena: Arena) -> None:

@@ -1,0 +1,36 @@
+"""Arrays that are used again: to get the same memory from the system for each launch takes longer than to fill it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+#: Bytes that are kept for later, at most.
+_MOST_BYTES = 96 << 20
+
+
+class Arenas:
+    """Arrays of int64 that nobody uses. What they hold is left of their last use."""
+
+    def __init__(self) -> None:
+        self._free: list[np.ndarray] = []
+
+    def take(self, items: int) -> np.ndarray:
+        """An array of so many items, the smallest that is large enough, or a new one."""
+        found = min((free for free in self._free if len(free) >= items), key=len, default=None)
+        if found is None:
+            return np.empty(items, np.int64)
+        self._free = [free for free in self._free if free is not found]
+        return found[:items]
+
+    def give(self, array: np.ndarray) -> None:
+        """Nobody uses an array that :meth:`take` gave any more. The largest ones are kept."""
+        whole = array if array.base is None else array.base
+        kept: list[np.ndarray] = []
+        for free in sorted([*self._free, whole], key=len, reverse=True):
+            if sum(one.nbytes for one in kept) + free.nbytes <= _MOST_BYTES:
+                kept.append(free)
+        self._free = kept
+
+
+#: Those of the process.
+ARENAS = Arenas()
