@@ -331,6 +331,16 @@ class Counters(Observer):
         if loop is not None:
             self._loops[loop].access(rule, site, lanes, address)
 
+    def _issued_elsewhere(self) -> np.ndarray:
+        """How many warps issue each of the accesses that count when they are issued, in their order."""
+        found = []
+        for number, issue in self._counted.issues.items():
+            found.append(self._warps.get(issue.block, 0))
+            if issue.loop is not None:
+                unrolled = self._loops[issue.loop]
+                found[-1] += unrolled.issued.get(number, 0) + unrolled.idle
+        return np.array(found, np.int64)
+
     def result(self) -> InstructionCounters:
         """The counters of every instruction of the kernel."""
         self._add_repeated()
@@ -349,12 +359,10 @@ class Counters(Observer):
                 else:
                     counts[number, _COLUMN[f"global_{kind}_requests"]] += unrolled.issued[number]
                     counts[number, _COLUMN[f"global_{kind}_sectors"]] += figures[0]
-        for number, issue in self._counted.issues.items():
-            more = self._warps.get(issue.block, 0) - issued[number]
-            if issue.loop is not None:
-                unrolled = self._loops[issue.loop]
-                more += unrolled.issued.get(number, 0) + unrolled.idle
-            counts[number, _SHARED_INSTRUCTIONS] += more * once[number, _SHARED_INSTRUCTIONS]
+        if self._counted.issues:
+            numbers = np.fromiter(self._counted.issues, np.int64)
+            at = numbers[:, None], _SHARED_INSTRUCTIONS
+            counts[at] += (self._issued_elsewhere() - issued[numbers])[:, None] * once[at]
         counts[:, _COLUMN["instructions"]] = counts[:, _COLUMN["ptx_instructions"]]
         if self._executions is not None:
             executed, self.estimated = self._executions.result(self._warps)

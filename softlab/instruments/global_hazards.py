@@ -177,6 +177,7 @@ class GlobalHazards(Observer):
         quiet = program.fact(PointerFlow).analyse(array_at, batch.parameters).quiet
         self._skipped = quiet | program.fact(checked_guesses)
         self._granule_shift = program.fact(narrowest).bit_length() - 1
+        self._strong_sites = program.fact(_facts_found)
         self._volatile_stores, self._strong_accesses, self._strong_shared = program.fact(_strong_accesses)
 
     # Accesses
@@ -599,6 +600,11 @@ class GlobalHazards(Observer):
         """These lanes pass it."""
         for order in self._orders:
             order.pass_cluster(self._lane_numbers(lanes), self._batch.geometry.blocks_per_cluster)
+
+
+def _facts_found(image: Image) -> dict[int, _Facts]:
+    """What is known of the instructions of a kernel: found when they first run, and kept for later launches."""
+    return {}
 
 
 def _strong_accesses(image: Image) -> tuple[bool, bool, frozenset[int]]:

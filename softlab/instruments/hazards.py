@@ -73,11 +73,11 @@ class Hazards(WaitHazards):
         self._guesses: frozenset[int] = frozenset()
         self._site_words: dict[int, np.ndarray] = {}
         self._lone: LoneAccesses
-        #: Index of each access -> its shape, for all runs of the kernel.
+        #: Index of each access -> its shape, whether it is strong, and its kind, for all runs of the kernel.
         self._shapes: dict[int, bytes]
         self._strong: dict[int, bool] = {}
-        self._native: NativeShadow | None = None
         self._kinds: dict[int, int] = {}
+        self._native: NativeShadow | None = None
         #: The barrier that lanes pass next, or passed last, at which others had arrived and gone on.
         self._completed: int | None = None
 
@@ -93,6 +93,8 @@ class Hazards(WaitHazards):
         self._native = NativeShadow(self._shadow) if batch.compiled != "none" else None
         self._lone = LoneAccesses(batch, self._shadow, self._native)
         self._shapes = batch.program.fact(_shapes)
+        self._strong = batch.program.fact(_strong_found)
+        self._kinds = batch.program.fact(_kinds_found)
         if batch.program.fact(_has_meetings):
             self._shadow.expect_meetings()
         self._volatile_counts = batch.program.fact(_volatile_counts)
@@ -443,6 +445,14 @@ class Hazards(WaitHazards):
 
 
 def _shapes(image: Image) -> dict[int, bytes]:
+    return {}
+
+
+def _strong_found(image: Image) -> dict[int, bool]:
+    return {}
+
+
+def _kinds_found(image: Image) -> dict[int, int]:
     return {}
 
 

@@ -105,12 +105,8 @@ class NativeOrder(HappensBefore):
     def _know_nothing(self) -> None:
         """Fill the arena with what warps know at first: node 0."""
         s, size = self._s, self._blocks * self.warps
-        for segment in _PER_WARP:
-            self._segment(segment, size)[:] = nodes.ALL_LANES if segment == nodes.PART_LANES else 0
-        for segment in (nodes.DIFFERS, nodes.BLOCK_TOLD):
-            self._segment(segment, self._blocks)[:] = 0
-        for segment, items in self._lanes.sizes.items():
-            self._segment(segment, items)[:] = 0
+        s[nodes.HEAD : s[nodes.TOLD]] = 0  # the segments of warps, lanes and blocks
+        self._segment(nodes.PART_LANES, size)[:] = nodes.ALL_LANES
         self._lanes.look_at(s)
         self._forget()
         self._segment(nodes.NODES, nodes.NODE)[:] = 0

@@ -129,7 +129,11 @@ class Instruction:
 
     def has(self, *names: str) -> bool:
         """Whether it has any of these modifiers."""
-        return any(name in self.modifiers for name in names)
+        modifiers = self.modifiers  # asked for each access, so without a generator
+        for name in names:
+            if name in modifiers:
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
