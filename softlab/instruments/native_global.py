@@ -215,7 +215,7 @@ def record_apart(
 
 
 def is_own(stamp: int, own: int, mine: int) -> int:
-    """Whether a cell's earlier access is that of the lane itself, or there is none. ``own``: the batch's first stamp."""
+    """Whether a cell's earlier access is of the lane itself, or there is none. ``own``: the first stamp of the batch."""
     return stamp == 0 or (stamp >= own and stamp & LANE_MASK == mine)
 
 
@@ -291,9 +291,10 @@ def access(
                     return UNKNOWN
                 if unseen(known, far, s, begin, before, mine, flags, addresses[i], block):
                     return UNKNOWN
-            if has_read and store:
-                if meets_other(read, other_read, known_reads, far_reads, s_reads, begin, mine, flags, cell, block):
-                    return UNKNOWN
+            if has_read and store and meets_other(
+                read, other_read, known_reads, far_reads, s_reads, begin, mine, flags, cell, block
+            ):  # fmt: skip
+                return UNKNOWN
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
     return record_writes(written, cells, stamps, count * width)

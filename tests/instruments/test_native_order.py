@@ -51,9 +51,11 @@ class Both:
         lane = some_lanes(random)
         kind, scope = random.choice(["read", "write", "exchange"]), str(random.choice(SCOPES))
         many, mixed = random.random() < 0.5, random.random() < 0.2
-        keys = (
-            (lane + int(random.choice([96, 128, 100]))) % len(EVERY) if many else random.integers(0, 3, len(lane)) if mixed else lane // int(random.choice([8, 99]))
-        )
+        keys = lane // int(random.choice([8, 99]))
+        if many:  # also words in rows of 32, of their own warps and of others
+            keys = (lane + int(random.choice([96, 128, 100]))) % len(EVERY)
+        elif mixed:
+            keys = random.integers(0, 3, len(lane))
         of_shared = random.random() < 0.2
         keys = shared_keys(lane // THREADS, keys % 3) if of_shared else keys
         for order, access in zip(self.orders, accesses(keys, lane, of_shared), strict=True):

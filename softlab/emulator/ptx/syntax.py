@@ -129,11 +129,7 @@ class Instruction:
 
     def has(self, *names: str) -> bool:
         """Whether it has any of these modifiers."""
-        modifiers = self.modifiers  # asked for each access, so without a generator
-        for name in names:
-            if name in modifiers:
-                return True
-        return False
+        return any(name in self.modifiers for name in names)
 
 
 @dataclass(frozen=True, slots=True)
