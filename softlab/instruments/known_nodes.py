@@ -707,7 +707,7 @@ def accesses(
             masks(s, lanes, count)
     key, before, at, i = 0, NONE, NONE, start
     while i < count:
-        warp = lanes[i] // WARP
+        warp, guess, line = lanes[i] // WARP, at, NO_LINE
         if warp == before and words[i] == key:
             if op == EXCHANGE and not flags & AS_RUNS and s[s[FENCED_IN_BLOCK] + warp] != 0:
                 s[LANES_SHARE] = 1
@@ -715,9 +715,8 @@ def accesses(
             continue
         if not has_room(s):
             return i
-        guess, line = NONE, NO_LINE
-        if at >= 0:
-            guess = at if words[i] == key else at + WORD
+        if at >= 0 and words[i] != key:
+            guess = at + WORD
         key, before = words[i], warp
         if not flags & REMEMBER and is_line(words, lanes, i, count):
             line = line_of(s, key, guess)

@@ -215,7 +215,7 @@ def record_apart(
 
 
 def is_own(stamp: int, own: int, mine: int) -> int:
-    """Whether a cell's earlier access is of the lane itself, or there is none. ``own``: the first stamp of the batch."""
+    """Whether a cell's earlier access is the lane's, or there is none. ``own``: the first stamp of the batch."""
     return stamp == 0 or (stamp >= own and stamp & LANE_MASK == mine)
 
 
@@ -253,27 +253,16 @@ def meets_other(
     return 0
 
 
-def access(
+def look(
     written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
-    far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, lanes: Int64s,
-    addresses: Int64s, count: int, width: int, origin: int, shift: int, flags: int, now: int, store: int, has_read: int,
+    far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, lanes: Int64s, addresses: Int64s,
+    count: int, width: int, origin: int, shift: int, stamp: int, asks_reads: int,
 ) -> int:  # fmt: skip
-    """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
+    """Whether no lane clashes with an earlier access: 0, or what :func:`access` says. Fills in cells and stamps.
 
-    ``known``, ``far`` and ``s`` are of the order of all accesses, as :func:`is_ordered` has them; ``known_reads`` and
-    the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
-    ``count * width`` items. ``has_read``: whether any cell has been read.
+    ``stamp``: that of lane 0. ``asks_reads``: it is a store, and some cells have been read.
     """
-    block, warp = 0, -1
-    own, stamp = begin << TIME_SHIFT, now << TIME_SHIFT | flags
-    if own_cells(
-        written, read, other_read, lanes, addresses, count, width, origin, shift, own, store, has_read
-    ):  # fmt: skip
-        if store:
-            return record_apart(written, lanes, addresses, count, width, origin, shift, stamp)
-        return record_apart(read, lanes, addresses, count, width, origin, shift, stamp)
-    s[ASKED_TIME] = -1
-    s_reads[ASKED_TIME] = -1
+    block, warp, own, flags = 0, -1, begin << TIME_SHIFT, stamp & (1 << TIME_SHIFT) - 1
     for i in range(count):
         mine = lanes[i]
         block = block_start(s, block, mine)
@@ -291,10 +280,37 @@ def access(
                     return UNKNOWN
                 if unseen(known, far, s, begin, before, mine, flags, addresses[i], block):
                     return UNKNOWN
-            if has_read and store and meets_other(
+            if asks_reads and meets_other(
                 read, other_read, known_reads, far_reads, s_reads, begin, mine, flags, cell, block
             ):  # fmt: skip
                 return UNKNOWN
+    return 0
+
+
+def access(
+    written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
+    far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, lanes: Int64s,
+    addresses: Int64s, count: int, width: int, origin: int, shift: int, flags: int, now: int, store: int, has_read: int,
+) -> int:  # fmt: skip
+    """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
+
+    ``known``, ``far`` and ``s`` are of the order of all accesses, as :func:`is_ordered` has them; ``known_reads`` and
+    the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
+    ``count * width`` items. ``has_read``: whether any cell has been read.
+    """
+    own, stamp = begin << TIME_SHIFT, now << TIME_SHIFT | flags
+    if own_cells(written, read, other_read, lanes, addresses, count, width, origin, shift, own, store, has_read):
+        if store:
+            return record_apart(written, lanes, addresses, count, width, origin, shift, stamp)
+        return record_apart(read, lanes, addresses, count, width, origin, shift, stamp)
+    s[ASKED_TIME] = -1
+    s_reads[ASKED_TIME] = -1
+    found = look(
+        written, read, other_read, known, far, s, known_reads, far_reads, s_reads, begin, cells, stamps, lanes,
+        addresses, count, width, origin, shift, stamp, has_read and store,
+    )  # fmt: skip
+    if found != 0:
+        return found
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
     return record_writes(written, cells, stamps, count * width)
