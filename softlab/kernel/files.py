@@ -119,6 +119,13 @@ def _of_both(by_itself: Exception, inside: Exception | None) -> Exception:
     return by_itself
 
 
+def _checked_source(text: str) -> str:
+    if isinstance(text, os.PathLike):
+        raise TypeError(f"the source is the path {os.fspath(text)!r}: give its text, or call Kernel.from_file")
+    check_text("source", text)
+    return text
+
+
 def compile_text(
     text: str,
     name: str,
@@ -137,11 +144,7 @@ def compile_text(
         CompileError: the kernel does not compile either way.
         TypeError, ValueError: as :func:`softlab.cuda.compile.compile_program`.
     """
-    if isinstance(text, os.PathLike):
-        raise TypeError(f"the source is the path {os.fspath(text)!r}: give its text, or call Kernel.from_file")
-    check_text("source", text)
-    options = tuple(options)
-    read_code = partial(_read_text, decode(text.encode()), options)
+    read_code = partial(_read_text, decode(_checked_source(text).encode()), options := tuple(options))
     until = time.process_time() + SECONDS_OF_GUESSES
     build = FileBuild(read_code, None, file, arch, options, until)
     asked = conditionals(_texts(text, read_code, options))

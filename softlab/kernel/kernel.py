@@ -24,7 +24,7 @@ from softlab.kernel.limits import (
     recorded_blocks,
 )
 from softlab.kernel.on_gpu import GpuKernel, is_on_gpu
-from softlab.kernel.options import check_choice, checked_options
+from softlab.kernel.options import check_modes, checked_options
 from softlab.kernel.progress import ProgressBar
 from softlab.kernel.records import Launched
 from softlab.kernel.variables import Variables, VariableStore
@@ -282,10 +282,7 @@ class Kernel:
             TypeError, ValueError: arguments that do not fit the parameters, or a launch over the device's limits.
             Error: a cooperative launch of more blocks than the GPU holds at once.
         """
-        check_choice("compiled", compiled, (None, "none", "hot", "all"))
-        check_choice("check", check, (True, False, "collect"))
-        check_choice("record", record, (True, False))
-        check_choice("cooperative", cooperative, (True, False))
+        check_modes(compiled=compiled, check=check, record=record, cooperative=cooperative)
         shape = LaunchShape.of(grid, block, smem)
         check_launch(self.program, shape)
         args = checked_arguments(self.program, args, self.layouts)

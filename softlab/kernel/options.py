@@ -37,6 +37,23 @@ def checked_options(options: Iterable[str]) -> tuple[str, ...]:
     return given
 
 
+#: What the arguments of a run may be that choose a way.
+_MODES: dict[str, tuple[Any, ...]] = {
+    "compiled": (None, "none", "hot", "all"), "check": (True, False, "collect"), "record": (True, False),
+    "cooperative": (True, False),
+}  # fmt: skip
+
+
+def check_modes(**given: Any) -> None:
+    """Refuse a mode of a run that does not exist.
+
+    Raises:
+        ValueError: one of them is none of its choices.
+    """
+    for name, value in given.items():
+        check_choice(name, value, _MODES[name])
+
+
 def check_choice(name: str, value: Any, choices: Sequence[Any]) -> None:
     """Refuse a value of the argument ``name`` that is none of the choices; the message leaves out None.
 
