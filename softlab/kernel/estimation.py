@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,18 +40,19 @@ _FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 class SampledLaunch:
     """A launch whose sampled blocks were interpreted: estimates of it for several devices and caches are cheap.
 
-    ``wider``: the sample for twice the occupancy, if it was asked for. ``streams``: those of both samples, and of the
-    blocks that show how blocks differ and what they share.
+    ``wider``: the sample for twice the occupancy, if it was asked for. ``columns``: of the warps of both samples, and
+    of the blocks that show how blocks differ and what they share.
     """
 
     launch: model.Timed
     sample: Sample
-    streams: tuple[WarpStream, ...]
+    columns: Columns
     wider: Sample | None = None
 
-    @cached_property
-    def _columns(self) -> Columns:
-        return Columns.of(self.streams)
+    @property
+    def streams(self) -> tuple[WarpStream, ...]:
+        """What these warps executed."""
+        return self.columns.streams
 
     def estimate(
         self, device: Device | str | None = None, cache: str = "cold", *, what_if: str = "", timeline: bool = False
@@ -59,7 +61,7 @@ class SampledLaunch:
         gpu = model.device_of(device)
         journal = Journal() if timeline else None
         if not what_if:
-            found = model.estimate(self.launch, self._columns, self.sample, gpu, cache, journal=journal)
+            found = model.estimate(self.launch, self.columns, self.sample, gpu, cache, journal=journal)
             return replace(found, fp32_operations=self._fp32_operations)
         changed = changes.changed_device(gpu, what_if)
         sample = self.sample if changed is gpu else self.wider
@@ -95,7 +97,7 @@ class SampledLaunch:
     def _fp32_operations(self) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
         code = model.machine_function(self.launch.program).instructions
-        done = self._columns.lane_operations(np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code]))
+        done = self.columns.lane_operations(np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code]))
         return done * self.launch.blocks / len({s.block for s in self.streams}) if self.streams else 0.0
 
 
@@ -129,7 +131,7 @@ def sample_launch(
             counts |= blocks.interpret(further, gpu)
             longest = [blocks.longest(one, gpu) for one in samples]
         samples = [_simulated(one, counts, long, blocks, gpu) for one, long in zip(samples, longest, strict=True)]
-    return SampledLaunch(blocks.launch, samples[0], tuple(blocks.streams), samples[1] if len(samples) > 1 else None)
+    return SampledLaunch(blocks.launch, samples[0], blocks.columns, samples[1] if len(samples) > 1 else None)
 
 
 def _simulated(
@@ -149,6 +151,14 @@ class _Blocks:
         self._kernel, self._shape, self._args = kernel, shape, args
         self.launch = launch
         self.streams: list[WarpStream] = []
+        self._columns = Columns.of(())
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the streams."""
+        if len(self._columns.streams) != len(self.streams) or any(map(is_not, self._columns.streams, self.streams)):
+            self._columns = Columns.of(self.streams)
+        return self._columns
 
     def interpret(self, blocks: set[int], device: Device) -> dict[int, int]:
         """Block -> its instructions, of these blocks; of all where they wait for others of the grid."""
@@ -165,10 +175,11 @@ class _Blocks:
     def longest(self, sample: Sample, device: Device) -> dict[int, float]:
         """Block -> the cycles that its longest warp would take by itself; its instructions where an SM has more blocks
         than run at once, which hide each other's waits."""
-        columns = Columns.of(self.streams)
         if sample.per_sm > sample.resident:
-            return most_instructions(columns)
-        return longest_of_blocks(columns, model.machine_function(self.launch.program).instructions, parameters(device))
+            return most_instructions(self.columns)
+        return longest_of_blocks(
+            self.columns, model.machine_function(self.launch.program).instructions, parameters(device)
+        )
 
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int32s, Int64s
 from softlab.sass.streams import Accesses, Kind, Space, WarpStream
 from softlab.timing.first_loads import first_loads
 
 #: Whether a request of each kind changes memory.
 _WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 _ATOMICS = np.array([kind in (Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
+#: What NumPy takes for an instruction, in units of 100 microseconds.
+_INSTRUCTION = 0.00005
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Columns:
 
     ``lengths`` int64 (warps,): instructions of each warp, and ``requests`` likewise. ``position``, ``space``, ``kind``
     and ``wavefronts`` (m,) as in :class:`softlab.sass.streams.Accesses`; ``counts`` int64 (m,): sectors of each
-    request; ``sectors`` int64: of all requests.
+    request; ``sectors`` int64: of all requests. ``lengths_known``: what :mod:`softlab.timing.lengths` has found.
     """
 
     streams: tuple[WarpStream, ...]
@@ -35,6 +39,7 @@ class Columns:
     wavefronts: np.ndarray
     counts: np.ndarray
     sectors: np.ndarray
+    lengths_known: dict[tuple[int, float, float], dict[int, float]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, streams: Sequence[WarpStream]) -> Columns:
@@ -104,6 +109,14 @@ class Columns:
     def _block_of_stream(self) -> np.ndarray:
         return np.array([stream.block for stream in self.streams], np.int64)
 
+    @cached_property
+    def instructions_of_blocks(self) -> dict[int, int]:
+        """Block -> the instructions that its warps executed, in the order of the streams."""
+        counts: dict[int, int] = {}
+        for block, length in zip(self._block_of_stream.tolist(), self.lengths.tolist(), strict=True):
+            counts[block] = counts.get(block, 0) + length
+        return counts
+
     def touched(self, stored: bool = False) -> list[np.ndarray]:
         """The distinct sectors of global memory that each block touches, or stores: int64 (k,) per block, ascending."""
         return self._stored if stored else self._touched
@@ -160,9 +173,27 @@ class Columns:
         return int(np.where(counts > lanes, 32 * counts, lanes * widths[self.instruction[stores]]).sum())
 
     def lane_operations(self, weights: np.ndarray) -> int:
-        """The weights of all executed instructions, once per lane that executed them."""
-        counted = weights[self.instructions]
-        return int(np.bitwise_count(self.active) @ counted) if weights.any() else 0
+        """The weights of all executed instructions, int64, once per lane that executed them."""
+        return weighed(self.instructions, np.bitwise_count(self.active), weights) if weights.any() else 0
+
+
+def weigh(instructions: Int32s, lanes: Bytes, weights: Int64s, count: int) -> int:
+    """The sum of ``lanes`` times the weights of ``instructions``."""
+    total = 0
+    for k in range(count):
+        total += lanes[k] * weights[instructions[k]]
+    return total
+
+
+_WEIGH = CompiledFunction(weigh)
+
+
+def weighed(instructions: np.ndarray, lanes: np.ndarray, weights: np.ndarray) -> int:
+    """The sum of the instructions' weights, each times its lanes. int32 (n,), uint8 (n,), and int64 by instruction."""
+    if not _WEIGH.ready(compiled_blocks(), _INSTRUCTION * len(instructions)):
+        return int(lanes @ weights[instructions])
+    given = tuple(map(np.ascontiguousarray, (instructions, lanes, weights)))
+    return _WEIGH.call(*map(id, given), len(instructions))
 
 
 def _joined(accesses: Sequence[Accesses], of: Callable[[Accesses], np.ndarray], dtype: type) -> np.ndarray:

@@ -142,7 +142,7 @@ def estimate(
         cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
     cycles *= _last_warp(launch, columns, code, p, sample, _use(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
-    every = np.array(list(instructions_of_blocks(columns.streams).values()), float)
+    every = np.array(list(columns.instructions_of_blocks.values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
     if journal is None:
         return found
@@ -216,7 +216,7 @@ def _memory(
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
     local = at_once * columns.local_bytes()
     works = (
-        instructions_of_blocks(columns.streams),
+        columns.instructions_of_blocks,
         dict(zip(columns.blocks.tolist(), columns.lanes_adding(), strict=True)),
     )
     alike, adding = (_alike(launch, sample, work) for work in works)

@@ -24,6 +24,7 @@ _LESS = 0.95
 #: Instructions of warps of a whole grid that are interpreted at most where blocks share work, and how many times as
 #: many blocks as the GPU holds at once: their registers and shared memory are all there together.
 _TOGETHER, _WAVES = 20_000_000, 8
+_NO_VISITS = np.zeros((2, 0), np.int64)
 
 
 def may_share(streams: Iterable[WarpStream]) -> bool:
@@ -31,7 +32,7 @@ def may_share(streams: Iterable[WarpStream]) -> bool:
 
     Where each block takes a single ticket, none does, and the work of a block is its own.
     """
-    visits = np.concatenate([np.zeros((2, 0), np.int64), *map(_visits, streams)], axis=1)
+    visits = np.concatenate([_NO_VISITS, *map(_visits, streams)], axis=1)
     visits = visits[:, np.lexsort(visits)]
     return bool((visits[:, 1:] == visits[:, :-1]).all(axis=0).any())
 
@@ -40,6 +41,8 @@ def _visits(stream: WarpStream) -> np.ndarray:
     """(2, n) int64: the sectors of a warp's atomics on global memory that bring a value, and its block."""
     found = stream.accesses
     chosen = (found.space == Space.GLOBAL) & (found.kind == Kind.ATOMIC)
+    if not np.count_nonzero(chosen):
+        return _NO_VISITS
     sectors = found.sectors[np.repeat(chosen, np.diff(found.offsets))]
     return np.stack([sectors, np.full(len(sectors), stream.block)])
 
