@@ -1,27 +1,29 @@
 """What an opcode's function gets: readers of the operands and destinations, for one instruction.
 
 Registers of one set of lanes are a list: R0 to R254, RZ, UR0 to UR62, URZ, P0 to P6, PT, UP0 to UP6, UPT, and a slot
-that takes what nobody reads. A reader is a function of that list that gives a value: a NumPy scalar where all lanes
-share it, else an array (:mod:`softlab.sass.lanes`). Registers hold uint32, predicates bool.
+that takes what nobody reads. Behind them stand what all lanes of a launch share: the pairs of registers that are known,
+the constant banks, and the constants that the code names. So a step knows nothing of the launch. A reader is a function
+of that list that gives a value: a NumPy scalar where all lanes share it, else an array (:mod:`softlab.sass.lanes`).
+Registers hold uint32, predicates bool.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from softlab.sass.decode import TRUE, UNIFORM_ZERO, ZERO, Instruction, Operand
 from softlab.sass.lanes import Value
 
-if TYPE_CHECKING:
-    from softlab.sass.constants import Constants
-
 UNIFORM, PREDICATE, UNIFORM_PREDICATE = 256, 320, 328
 #: Where results for RZ and PT go.
 SINK = 336
 REGISTERS = 337
+#: Where the pairs and the constant banks stand; behind them constants.
+PAIRS, BANKS = 337, 338
+_NAMED = 339
 _FIRST = {"R": 0, "UR": UNIFORM, "P": PREDICATE, "UP": UNIFORM_PREDICATE}
 #: The first of the registers in which a called function finds its arguments and leaves its result.
 _ARGUMENT = 4
@@ -35,6 +37,24 @@ _HALF = U64(32)
 Reader = Callable[[list], Value]
 #: Pairs of registers that one 64-bit result filled: number -> (low, high, both).
 Pairs = dict[int, tuple[Value, Value, Value]]
+#: A constant that the code names: bank, offset, bytes.
+Named = tuple[int, int, int]
+
+
+class Slots:
+    """Where the constants that a code names stand behind the registers."""
+
+    def __init__(self) -> None:
+        self._known: dict[Named, int] = {}
+
+    def of(self, constant: Named) -> int:
+        """The place of a constant in the list of registers."""
+        return self._known.setdefault(constant, _NAMED + len(self._known))
+
+    @property
+    def end(self) -> int:
+        """How long the list of registers is."""
+        return _NAMED + len(self._known)
 
 
 def fresh_registers() -> list[Any]:
@@ -61,6 +81,8 @@ def split(value: Value) -> tuple[Value, Value]:
     """uint64 -> its two halves."""
     if not isinstance(value, np.ndarray):
         return U32(int(value) & 0xFFFFFFFF), U32(int(value) >> 32)
+    if type(value) is not np.ndarray:
+        return value.halves()  # type: ignore[attr-defined]
     if value.dtype != U64:
         value = value.view(U64)
     halves = np.ascontiguousarray(value).view(U32).reshape(*value.shape, 2)
@@ -68,16 +90,17 @@ def split(value: Value) -> tuple[Value, Value]:
 
 
 class Form:
-    """One instruction of one launch. ``reads`` and ``writes`` grow with each reader and destination asked for."""
+    """One instruction. ``reads``, ``writes`` and ``constants`` (those that it names) grow with each reader and
+    destination asked for."""
 
-    def __init__(self, instruction: Instruction, constants: Constants, pairs: Pairs) -> None:
+    def __init__(self, instruction: Instruction, slots: Slots) -> None:
         self.instruction = instruction
         self.operands = instruction.operands
         self.modifiers = instruction.modifiers
         self.reads: set[int] = set()
         self.writes: set[int] = set()
-        self._constants = constants
-        self._pairs = pairs
+        self.constants: list[Named] = []
+        self._slots = slots
 
     def has(self, *names: str) -> bool:
         """Whether it has one of these modifiers."""
@@ -117,13 +140,13 @@ class Form:
         return self._put_pair(low)
 
     def _put_pair(self, low: int) -> Callable[[list, Value], None]:
-        high, pairs = low + 1, self._pairs
+        high = low + 1
         self.writes.update((low, high))
 
         def put(r: list, value: Value) -> None:
             value = value.view(U64)
             r[low], r[high] = halves = split(value)
-            pairs[low] = (*halves, value)
+            r[PAIRS][low] = (*halves, value)
 
         return put
 
@@ -213,7 +236,7 @@ class Form:
 
     def constant_reader(self, operand: Operand, width: int) -> Reader:
         """A constant of ``width`` bytes, as an unsigned integer of that width."""
-        constants, bank, offset = self._constants, operand.index, operand.value
+        bank, offset = operand.index, operand.value
         registers = [self.bits_of(o) for o in (operand.base, operand.uniform) if o is not None]
         registers = [
             reader
@@ -222,14 +245,16 @@ class Form:
         ]
         instruction = self.instruction
         if not registers:
-            value = constants.read(instruction, bank, offset, width)
-            return lambda r: value
+            constant = (bank, offset, width)
+            self.constants.append(constant)
+            slot = self._slots.of(constant)
+            return lambda r: r[slot]
 
         def read(r: list) -> Value:
             where = registers[0](r)
             for more in registers[1:]:
                 where = where + more(r)
-            return constants.gather(instruction, bank, where, offset, width)
+            return r[BANKS].gather(instruction, bank, where, offset, width)
 
         return read
 
@@ -265,10 +290,11 @@ class Form:
         raise NotImplementedError(f"the operand {operand.name or operand.kind}")
 
     def _pair(self, low: int) -> Reader:
-        high, pairs = low + 1, self._pairs
+        high = low + 1
         self.reads.update((low, high))
 
         def read(r: list) -> Value:
+            pairs = r[PAIRS]
             found = pairs.get(low)
             a, b = r[low], r[high]
             if found is not None and a is found[0] and b is found[1]:

@@ -28,6 +28,7 @@ from softlab.sass.decode import Code, Instruction, decode
 from softlab.sass.machine import Machine
 from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
+from softlab.sass.steps import Steps
 from softlab.sass.streams import WarpStream
 
 #: The architecture whose machine code is known.
@@ -100,6 +101,7 @@ class _Compiled:
     cubin: Cubin
     recursive: bool
     handles: Mapping[int, int]
+    steps: Steps
 
 
 @lru_cache(maxsize=32)
@@ -113,7 +115,9 @@ def _compiled(program: Program) -> _Compiled:
     handles = function_handles(functions, cubin.constant_bank(2, program.entry, {}) or b"")
     code = decode(instructions, functions)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
-    return _Compiled(replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known)
+    return _Compiled(
+        replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known, Steps()
+    )
 
 
 def interpret(
@@ -153,7 +157,7 @@ def interpret(
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = _setup(program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
-    machine = Machine(compiled.code, setup, paced=paced)
+    machine = Machine(compiled.code, compiled.steps, setup, paced=paced)
     machine.run()
     return _interpretation(machine, mapped, args)
 

@@ -8,21 +8,26 @@ there, one path per warp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
+from softlab.emulator.machine.native import compiled_blocks
 from softlab.errors import Error, FaultSite, KernelFault, UnsupportedInstruction
 from softlab.sass import registry
 from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
 from softlab.sass.decode import Code, Instruction
-from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Pairs, fresh_registers, is_per_warp
+from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Named, fresh_registers, is_per_warp
 from softlab.sass.lanes import WARP, Lanes, Value, all_true, equal, pack
 from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
+from softlab.sass.segments import PureStep, Segment, segments
 from softlab.sass.setup import Setup
+from softlab.sass.steps import Steps
 from softlab.sass.turns import Turns
 
 
@@ -45,6 +50,20 @@ class Run:
     ready: Callable[[list], np.ndarray] | None = None
 
 
+@dataclass(frozen=True)
+class Made:
+    """One instruction, ready to execute: its step, the registers that this reads and writes, whether it ends a run, and
+    which lanes need not wait for an event (None where it waits for none). ``pure``: for compiling it together with
+    others, None where that cannot be."""
+
+    step: registry.Action
+    reads: Set[int] = frozenset()
+    writes: Set[int] = frozenset()
+    ends: bool = False
+    ready: Callable[[list], np.ndarray] | None = None
+    pure: PureStep | None = None
+
+
 class Machine:
     """The state of the interpreted blocks of one launch.
 
@@ -52,8 +71,9 @@ class Machine:
     lanes that have not ended. ``changes``: how often a memory changed, or lanes ended.
     """
 
-    def __init__(self, code: Code, setup: Setup, *, paced: bool = False) -> None:
+    def __init__(self, code: Code, steps: Steps, setup: Setup, *, paced: bool = False) -> None:
         self.code = code
+        self._steps = steps
         self.setup = setup
         #: Who goes on next where time decides, else None.
         self.pace = Pace(setup.warps) if paced else None
@@ -70,8 +90,11 @@ class Machine:
             if setup.recursive
             else BlockMemory(threads, setup.local_bytes, "global-out-of-bounds")
         )
-        self._pairs: Pairs = {}
         self._all = fresh_registers()
+        #: What stands behind the registers, whichever lanes execute.
+        self._shared_by_all: list[Any] = [{}, setup.constants]
+        self._all += self._shared_by_all
+        self._choice = compiled_blocks()
         self._waiting: dict[int, list[Lanes]] = {}
         self._runs: dict[int, Run] = {}
         self._heads = _heads(code)
@@ -193,7 +216,7 @@ class Machine:
         found: list[Hashable] = []
         for pc, lanes in paths:
             found += (pc, lanes.warps.tobytes(), lanes.masks.tobytes())
-            found += (lanes.take(value).tobytes() for value in self._all)
+            found += (lanes.take(value).tobytes() for value in self._all[:REGISTERS])
         return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:
@@ -296,9 +319,11 @@ class Machine:
         if lanes.full:
             self._own = self._all
             return
-        own: list[Value] = [None] * REGISTERS
-        own[SINK] = self._all[SINK]
-        self._own = own
+        self._own = self._no_registers()
+
+    def _no_registers(self) -> list[Value]:
+        """The registers of lanes that have read none yet."""
+        return [None] * SINK + [self._all[SINK]] + self._shared_by_all
 
     def sync(self) -> None:
         """Write what the executing lanes changed to the registers of all."""
@@ -310,45 +335,106 @@ class Machine:
                 put = now.put_per_warp if is_per_warp(number) else now.put
                 home[number] = put(home[number], own[number])
         self._dirty = set()
-        self._own = [None] * REGISTERS
-        self._own[SINK] = home[SINK]
+        self._own = self._no_registers()
 
     # Steps
 
     def _compile(self, pc: int) -> Run:
-        reads: set[int] = set()
-        writes: set[int] = set()
-        steps: list[registry.Action] = []
-        index = pc
-        ready = None
-        instructions = self.code.instructions
+        found: list[Made] = []
+        index, instructions = pc, self.code.instructions
         while True:
-            instruction = instructions[index]
-            form = Form(instruction, self.setup.constants, self._pairs)
-            waiting = self._waiting_step(form)
-            if waiting is not None and index > pc:
-                steps.append(self._fall_to(index))
+            made = self._made(instructions[index], index - pc)
+            if made.ready is not None and found:
                 break
-            if waiting is not None:
-                ready = waiting.ready  # type: ignore[attr-defined]
-                step, ends = self._at(waiting, 0), False
-                if form.guard is not None:
-                    step = self._noted(waiting, form.guard, 0)
-            else:
-                step, ends = self._step(instruction, form, index - pc)
-            steps.append(step)
-            # Also what an earlier instruction of the run writes: harmless, and it need not be told apart.
-            reads |= form.reads
-            writes |= form.writes
+            found.append(made)
             index += 1
-            if ends:
+            if made.ends or index >= len(instructions) or index in self._heads:
                 break
-            if index >= len(instructions) or index in self._heads:
-                steps.append(self._fall_to(index))
-                break
+        steps = self._joined(found)
+        if not found[-1].ends:
+            steps.append(self._fall_to(index))
+        # Also what an earlier instruction of the run writes: harmless, and it need not be told apart.
+        reads, writes = (frozenset[int]().union(*(of(made) for made in found)) for of in (_reads, _writes))
         done = instructions[pc:index]
-        needs, fills = tuple(sorted(reads - {SINK})), frozenset(writes - {SINK})
-        return Run(pc, index - pc, steps, needs, fills, _swaps_what_it_read(done), cycles_of(done), ready)
+        needs, fills = tuple(sorted(reads - {SINK})), writes - {SINK}
+        return Run(
+            pc, index - pc, steps, needs, fills, _swaps_what_it_read(done), cycles_of(done), found[0].ready
+        )  # fmt: skip
+
+    def _joined(self, found: Sequence[Made]) -> list[registry.Action]:
+        """The steps of a run; neighbouring ones that can be compiled together are one."""
+        steps = [made.step for made in found]
+        if self._choice != "none":
+            for first, end in reversed(segments([made.pure for made in found])):
+                pure = [made.pure for made in found[first:end] if made.pure is not None]
+                segment = self._steps.segment(pure, self._choice)
+                if segment.usable:
+                    steps[first:end] = [self._together(segment, steps[first:end], first)]
+        return steps
+
+    def _together(self, segment: Segment, steps: Sequence[registry.Action], offset: int) -> registry.Action:
+        """The steps of a segment, which begins at this instruction of the run."""
+
+        def step(r: list) -> None:
+            way = segment.way(r)
+            compiled = segment.compiled(way)
+            if compiled is None:
+                start = perf_counter()
+                for one in steps:
+                    one(r)
+                if segment.usable:
+                    segment.take(way, perf_counter() - start, r, self._choice)
+                return
+            guards = compiled.guards
+            before = [r[guard] if number < 0 and type(guard) is int else guard for _, number, guard in guards]
+            results = compiled.run(r)
+            for (at, number, _), guard in zip(guards, before, strict=True):
+                self.log.guard(offset + at, self.now.truth(guard if number < 0 else results[number]))
+
+        return step
+
+    def _made(self, instruction: Instruction, offset: int) -> Made:
+        """An instruction, ready to execute; ``offset``: of the run."""
+        opcode = registry.find(instruction.opcode)
+        if opcode is None:
+            return Made(_raising(instruction.unsupported()), ends=True)
+        if opcode.kind == "pure":
+            return self._made_pure(opcode, instruction, offset)
+        form = Form(instruction, self._steps.slots)
+        waiting = self._waiting_step(form)
+        if waiting is None:
+            step, ends = self._step(opcode, form, offset)
+            self._know(instruction, form.constants)
+            return Made(step, form.reads, form.writes, ends)
+        step = self._at(waiting, 0) if form.guard is None else self._noted(waiting, form.guard, 0)
+        self._know(instruction, form.constants)
+        return Made(step, form.reads, form.writes, False, waiting.ready)  # type: ignore[attr-defined]
+
+    def _made_pure(self, opcode: registry.Opcode, instruction: Instruction, offset: int) -> Made:
+        try:
+            found = self._steps.pure(opcode, instruction, self._choice)
+        except NotImplementedError as error:
+            return Made(_raising(instruction.unsupported(str(error))), ends=True)
+        self._know(instruction, found.constants)
+        pure = found if self._steps.traced(instruction) else None
+        if found.guard is None:
+            return Made(found.action, found.reads, found.writes, pure=pure)
+        step = self._guarded(found.action, found.guard, tuple(sorted(found.writes)), offset)
+        return Made(step, found.reads | found.writes, found.writes, pure=pure)
+
+    def _know(self, instruction: Instruction, constants: Iterable[Named]) -> None:
+        """Put the constants that an instruction names behind the registers."""
+        slots = self._steps.slots
+        missing = slots.end - len(self._all)
+        if missing > 0:
+            every = (self._all, self._shared_by_all, *(() if self._own is self._all else (self._own,)))
+            for one in every:
+                one.extend([None] * missing)
+        for constant in constants:
+            slot = slots.of(constant)
+            if self._all[slot] is None:
+                value = self.setup.constants.read(instruction, *constant)
+                self._all[slot] = self._own[slot] = self._shared_by_all[slot - REGISTERS] = value
 
     def _waiting_step(self, form: Form) -> registry.Action | None:
         """The step of an instruction that waits for an event; None for others."""
@@ -364,21 +450,15 @@ class Machine:
 
         return step
 
-    def _step(self, instruction: Instruction, form: Form, offset: int) -> tuple[registry.Action, bool]:
-        opcode = registry.find(instruction.opcode)
-        if opcode is None:
-            return _raising(instruction.unsupported()), True
+    def _step(self, opcode: registry.Opcode, form: Form, offset: int) -> tuple[registry.Action, bool]:
+        """The step of an opcode that is not pure, and whether it ends a run."""
         try:
-            if opcode.kind == "pure":
-                step = opcode.function(form)
-                return (step if form.guard is None else self._guarded(step, form, offset)), False
-            step = opcode.function(form, self)
-            guard = form.guard
-            if guard is None:
-                return self._at(step, offset), opcode.kind == "end"
-            return self._noted(step, guard, offset), opcode.kind == "end"
+            step, guard = opcode.function(form, self), form.guard
         except NotImplementedError as error:
-            return _raising(instruction.unsupported(str(error))), True
+            return _raising(form.instruction.unsupported(str(error))), True
+        if guard is None:
+            return self._at(step, offset), opcode.kind == "end"
+        return self._noted(step, guard, offset), opcode.kind == "end"
 
     def _at(self, step: registry.Action, offset: int) -> registry.Action:
         def at(r: list) -> None:
@@ -397,12 +477,8 @@ class Machine:
 
         return noted
 
-    def _guarded(self, step: registry.Action, form: Form, offset: int) -> registry.Action:
+    def _guarded(self, step: registry.Action, guard: Callable, writes: tuple[int, ...], offset: int) -> registry.Action:
         """A pure step whose results are kept where the guard does not hold."""
-        guard = form.guard
-        assert guard is not None
-        writes = tuple(sorted(form.writes))
-        form.reads.update(writes)
 
         def guarded(r: list) -> None:
             g = guard(r)
@@ -423,6 +499,14 @@ class Machine:
                     r[k] = np.where(g, r[k], old)
 
         return guarded
+
+
+def _reads(made: Made) -> Set[int]:
+    return made.reads
+
+
+def _writes(made: Made) -> Set[int]:
+    return made.writes
 
 
 def _raising(error: UnsupportedInstruction) -> registry.Action:

@@ -6,9 +6,10 @@ gives the same bits for every lane. A function is compiled when NumPy has taken 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
@@ -27,12 +28,16 @@ _Mark = tuple[bool, bool, bool]
 _ZERO = Operand("R", ZERO)
 
 
+#: The compiled functions.
+_OF_UFUNC: dict[np.ufunc, LaneFunction] = {}
+
+
 class LaneFunction:
     """One opcode: a function of the bits of floats, of ``dtype``, that gives bits, too, or bool where it ``tests``."""
 
     def __init__(self, native: NativeForm, marks: Sequence[_Mark], dtype: type, tests: bool) -> None:
-        self._native, self._marks, self._tests = native, tuple(marks), tests
-        self._dtype = np.dtype(dtype)
+        self._native, self._marks, self.tests = native, tuple(marks), tests
+        self.dtype = np.dtype(dtype)
         self._taken = 0.0
         self._made: NativeFunction | None = None
         #: The compiled function, once it is there.
@@ -47,19 +52,41 @@ class LaneFunction:
     def compile(self) -> None:
         """Make the ``ufunc``."""
         names = tuple(f"s{k}" for k in range(len(self._marks)))
-        operation = Operation(("d",), "", names, self._apply)
-        dtypes = dict.fromkeys(names, self._dtype) | {"d": np.dtype(np.bool_) if self._tests else self._dtype}
+        operation = Operation(("d",), "", names, self.apply)
+        dtypes = dict.fromkeys(names, self.dtype) | {"d": np.dtype(np.bool_) if self.tests else self.dtype}
         moving = [name for name, (_, _, same) in zip(names, self._marks, strict=True) if not same]
         self._made = NativeFunction([operation], names, ("d",), dtypes, {}, moving)
         self.ufunc = self._made.ufunc
+        _OF_UFUNC[self.ufunc] = self
 
-    def _apply(self, e: Emitter, *bits: Native) -> Native:
-        floats, sign = [], 1 << 8 * self._dtype.itemsize - 1
+    @staticmethod
+    def of_ufunc(ufunc: np.ufunc) -> LaneFunction | None:
+        """The opcode whose compiled function this is; None where it is another one."""
+        return _OF_UFUNC.get(ufunc)
+
+    def apply(self, e: Emitter, *bits: Native) -> Native:
+        """The opcode in LLVM's terms."""
+        floats, sign = [], 1 << 8 * self.dtype.itemsize - 1
         for value, (absolute, negated, _) in zip(bits, self._marks, strict=True):
             size = e.and_(value, value.type(sign - 1)) if absolute else value
             floats.append(e.as_float(e.xor(size, size.type(sign)) if negated else size))
         found = self._native(e, *floats)
-        return found if self._tests else e.bits(found)
+        return found if self.tests else e.bits(found)
+
+
+class Tracer(Protocol):
+    """What writes operations down instead of doing them (:mod:`softlab.sass.traces`)."""
+
+    def floats(self, function: LaneFunction, bits: Sequence[Value]) -> Value:
+        """What a compiled form gives."""
+
+
+class TracedRegisters(list):
+    """The registers of a trace."""
+
+    def __init__(self, values: Iterable[Value], trace: Tracer) -> None:
+        super().__init__(values)
+        self.trace = trace
 
 
 @lru_cache(maxsize=512)
@@ -124,6 +151,8 @@ def _fast(by_numpy: Reader, bits: Sequence[Reader], lanes: LaneFunction | None) 
     def read(r: list) -> Value:
         if lanes.ufunc is not None:
             return lanes.ufunc(*[one(r) for one in bits])
+        if isinstance(r, TracedRegisters):
+            return r.trace.floats(lanes, [one(r) for one in bits])
         start = perf_counter()
         found = by_numpy(r)
         lanes.take(perf_counter() - start, choice)

@@ -1,0 +1,233 @@
+"""Neighbouring steps of pure opcodes as compiled functions: what NumPy takes a call and more for, each.
+
+The steps are traced (:mod:`softlab.sass.traces`) once for each way in which the registers lie: which values all lanes
+share, which warps or lanes have one each. Results that lie alike come from one function. Each has the same bits as that
+of the steps, for each lane. A function is compiled when NumPy has taken as long as compiling it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+import numpy as np
+
+from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, started
+from softlab.sass import registry
+from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, Slots
+from softlab.sass.lanes import Value
+from softlab.sass.native_floats import TracedRegisters
+from softlab.sass.traces import Trace, Traced, Untraced
+
+#: Seconds that compiling takes: of a function, of an instruction of it, and LLVM's start.
+_FUNCTION, _INSTRUCTION, _START = 0.02, 0.0025, 0.15
+#: Instructions of a segment at most, and operands of a function besides the registers: guards and pairs.
+_LONGEST, _ROOM = 48, 12
+
+
+@dataclass(frozen=True)
+class Part:
+    """One function, and the registers that it takes."""
+
+    function: NativeFunction
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A segment for one way in which the registers lie.
+
+    The ``parts`` give results, one behind the other. ``outputs``: (register, number of its result); ``same``:
+    (register, the one whose value it gets); ``constants``: (register, value). ``guards``: (instruction, number of its
+    result, or -1 and the guard's register or value). ``pairs``: (lower register, number of the result with 64 bits).
+    """
+
+    parts: tuple[Part, ...]
+    outputs: tuple[tuple[int, int], ...]
+    same: tuple[tuple[int, int], ...]
+    constants: tuple[tuple[int, Value], ...]
+    guards: tuple[tuple[int, int, Value], ...]
+    pairs: tuple[tuple[int, int], ...]
+
+    def run(self, r: list) -> list[Value]:
+        """Write all registers; the results."""
+        results: list[Value] = []
+        for part in self.parts:
+            found = part.function.ufunc(*[r[k] for k in part.sources])
+            if type(found) is tuple:
+                results += found
+            else:
+                results.append(found)
+        moved = [r[k] for _, k in self.same]
+        for register, number in self.outputs:
+            r[register] = results[number]
+        for (register, _), value in zip(self.same, moved, strict=True):
+            r[register] = value
+        for register, value in self.constants:
+            r[register] = value
+        for low, number in self.pairs:
+            r[PAIRS][low] = (r[low], r[low + 1], results[number])
+        return results
+
+
+@dataclass(frozen=True)
+class PureStep:
+    """A pure opcode's step and its guard, the registers that they read and that the step writes, and the constants that
+    they name. ``index``: of the instruction."""
+
+    index: int
+    action: registry.Action
+    guard: Reader | None
+    reads: frozenset[int]
+    writes: frozenset[int]
+    constants: tuple[Named, ...]
+
+
+class Segment:
+    """Neighbouring steps. ``inputs``: the registers that they take. ``usable``: whether they can be compiled."""
+
+    def __init__(self, steps: Sequence[PureStep], slots: Slots, refuse: Callable[[int], None]) -> None:
+        """``refuse`` is told which instruction cannot be traced."""
+        self._steps, self._refuse = tuple(steps), refuse
+        written: set[int] = set()
+        taken: set[int] = set()
+        for step in steps:
+            taken |= (step.reads | (step.writes if step.guard is not None else frozenset())) - written
+            written |= step.writes
+        self._written = sorted(written - {SINK})
+        self.inputs = tuple(sorted(taken - {SINK}))
+        self._named = tuple(sorted({slots.of(one) for step in steps for one in step.constants}))
+        self._ways: dict[tuple[int, ...], Compiled] = {}
+        self._taken: dict[tuple[int, ...], float] = {}
+        self.usable = True
+
+    def way(self, r: list) -> tuple[int, ...]:
+        """How the inputs lie: of each whether lanes (1) and warps (2) have their own."""
+        return tuple([_lies(r[k].shape) for k in self.inputs])
+
+    def compiled(self, way: tuple[int, ...]) -> Compiled | None:
+        """The compiled steps, if they are there."""
+        return self._ways.get(way)
+
+    def take(self, way: tuple[int, ...], seconds: float, r: list, choice: str) -> None:
+        """NumPy has taken this long."""
+        taken = self._taken[way] = self._taken.get(way, 0.0) + seconds
+        work = _FUNCTION + _INSTRUCTION * len(self._steps) + (0 if started() else _START)
+        if choice == "all" or taken > work:
+            dtypes = {k: _dtype(k) for k in self.inputs} | {k: r[k].dtype for k in self._named}
+            try:
+                self._ways[way] = self._compile(dict(zip(self.inputs, way, strict=True)), dtypes, len(r))
+            except Untraced:
+                self.usable = False
+
+    def _compile(self, lies: dict[int, int], dtypes: dict[int, np.dtype], count: int) -> Compiled:
+        trace = Trace()
+        registers = TracedRegisters([None] * count, trace)
+        registers[PAIRS] = {}
+        for k, dtype in dtypes.items():
+            registers[k] = trace.source(f"s{k}", dtype)
+        guards = list(self._traced(registers))
+        pairs = [
+            (low, both)
+            for low, (one, other, both) in registers[PAIRS].items()
+            if low in self._written and registers[low] is one and registers[low + 1] is other
+        ]
+        wanted = [registers[k] for k in self._written] + [g for _, g in guards] + [both for _, both in pairs]
+        names = dict.fromkeys(v.name for v in wanted if isinstance(v, Traced) and v.name[0] == "n")
+        parts, numbers = _parts(trace, names, {f"s{k}": lies.get(k, 0) for k in dtypes})
+
+        def number(value: Value) -> int:
+            return numbers.get(value.name, -1) if isinstance(value, Traced) else -1
+
+        final = [(k, registers[k]) for k in self._written]
+        return Compiled(
+            parts,
+            tuple((k, number(v)) for k, v in final if number(v) >= 0),
+            tuple((k, int(v.name[1:])) for k, v in final if isinstance(v, Traced) and number(v) < 0),
+            tuple((k, v) for k, v in final if not isinstance(v, Traced)),
+            tuple(
+                (at, number(g), int(g.name[1:]) if isinstance(g, Traced) and number(g) < 0 else g) for at, g in guards
+            ),
+            tuple((low, number(both)) for low, both in pairs if number(both) >= 0),
+        )
+
+    def _traced(self, registers: TracedRegisters) -> Iterator[tuple[int, Value]]:
+        """Let all steps write down what they do: the guards, by the number of their instruction.
+
+        Raises:
+            Untraced: a step cannot.
+        """
+        for at, step in enumerate(self._steps):
+            try:
+                before = {k: registers[k] for k in step.writes}
+                guard = None if step.guard is None else step.guard(registers)
+                step.action(registers)
+                if guard is not None:
+                    yield at, guard
+                    for k, old in before.items():
+                        registers[k] = _chosen(guard, registers[k], old)
+                if not all(isinstance(registers[k], Traced | np.generic) for k in step.writes):
+                    raise Untraced
+            except Exception as error:
+                self._refuse(step.index)
+                raise Untraced from error
+
+
+def _chosen(guard: Value, new: Value, old: Value) -> Value:
+    if isinstance(guard, Traced):
+        return np.where(guard, new, old)
+    return new if guard else old
+
+
+def _dtype(register: int) -> np.dtype:
+    return np.dtype(np.uint32 if register < PREDICATE else np.bool_)
+
+
+def _lies(shape: tuple[int, ...]) -> int:
+    if not shape:
+        return 0
+    return (shape[0] > 1) << 1 | (shape[-1] > 1) if len(shape) > 1 else 3
+
+
+def _parts(trace: Trace, names: Iterable[str], lies: dict[str, int]) -> tuple[tuple[Part, ...], dict[str, int]]:
+    """A function for the results that lie alike, each, and result -> its number.
+
+    Arguments:
+        lies: how each source lies.
+    """
+    lies = dict(lies)
+    for name, operation in trace.operations.items():
+        lies[name] = reduce(or_, (lies.get(source, 0) for source in operation.sources), 0)
+    parts: list[Part] = []
+    numbers: dict[str, int] = {}
+    for lie in range(4):
+        results = [name for name in names if lies[name] == lie]
+        if not results:
+            continue
+        operations = trace.needed(results)
+        sources = sorted({one for operation in operations for one in operation.sources if one[0] == "s"})
+        if len(sources) + len(results) > MOST_OPERANDS:
+            raise Untraced
+        spread = [source for source in sources if lies[source]]
+        function = NativeFunction(operations, sources, results, trace.dtypes, trace.constants, spread)
+        parts.append(Part(function, tuple(int(source[1:]) for source in sources)))
+        for name in results:
+            numbers[name] = len(numbers)
+    return tuple(parts), numbers
+
+
+def segments(steps: Sequence[PureStep | None]) -> list[tuple[int, int]]:
+    """First and last + 1 of the neighbouring steps that are compiled together. None: a step that is not pure."""
+    found: list[tuple[int, int]] = []
+    first, operands = 0, frozenset[int]()
+    for at, step in enumerate([*steps, None]):
+        more = operands if step is None else operands | step.reads | step.writes
+        if step is None or len(more) > MOST_OPERANDS - _ROOM or at - first == _LONGEST:
+            if at - first > 1:
+                found.append((first, at))
+            first = at if step is not None else at + 1
+            more = frozenset() if step is None else step.reads | step.writes
+        operands = more
+    return found
