@@ -151,10 +151,11 @@ class Columns:
         block = np.searchsorted(self.blocks, self._block_of_stream)[self.owner[wanted]]
         least, span = int(sectors.min()), int(sectors.max() - sectors.min()) + 1
         # One number per block and sector: addresses have 48 bits, and a sample some thousand blocks.
-        keys = distinct(np.repeat(block, self.counts[wanted]) * span + (sectors - least))
-        limits = np.searchsorted(keys, np.arange(count + 1) * span).tolist()
-        found = keys % span + least
-        return [found[low:high] for low, high in pairwise(limits)]
+        keys = distinct(np.repeat(block * span - least, self.counts[wanted]) + sectors)
+        firsts = np.arange(count + 1) * span
+        limits = np.searchsorted(keys, firsts)
+        found = keys - np.repeat(firsts[:-1] - least, np.diff(limits))
+        return [found[low:high] for low, high in pairwise(limits.tolist())]
 
     def local_bytes(self) -> float:
         """Bytes of local memory that a warp uses, in the mean."""
@@ -202,7 +203,11 @@ def _joined(accesses: Sequence[Accesses], of: Callable[[Accesses], np.ndarray], 
 
 def distinct(values: np.ndarray) -> np.ndarray:
     """The distinct values in ascending order. ``np.unique`` sorts small integers by hash, which takes far longer."""
-    values = np.sort(values)
+    return distinct_neighbours(np.sort(values))
+
+
+def distinct_neighbours(values: np.ndarray) -> np.ndarray:
+    """The distinct ones of ascending values."""
     kept = np.ones(len(values), bool)
     np.not_equal(values[1:], values[:-1], out=kept[1:])
     return values[kept]

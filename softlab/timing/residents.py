@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+import numpy as np
+
 from softlab.sass.streams import Kind
 from softlab.timing import issue as loop
 from softlab.timing.blocks import BlockClock
@@ -75,7 +77,7 @@ class SmRun:
 def _lines_of(blocks: Sequence[BlockWork]) -> int:
     """Lines of code that the first block executes."""
     warps = blocks[0].warps if blocks else ()
-    return len({int(index) >> PER_LINE for warp in warps[:1] for index in set(warp.code)})
+    return len(np.unique(np.asarray(warps[0].code, np.int64) >> PER_LINE)) if warps else 0
 
 
 class Residents:

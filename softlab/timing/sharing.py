@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from softlab.timing.columns import distinct
+from softlab.timing.columns import distinct, distinct_neighbours
 from softlab.timing.order import NEVER, Loaded, Order, order
 
 _SECTOR = 32
@@ -126,7 +126,7 @@ def sharing(
     regions = []
     # DRAM gives 64 bytes at once, so that blocks share pairs of sectors.
     pairs = _pairs(together, np.cumsum([len(one) for one in touched]))
-    all_pairs = distinct(every >> 1)
+    all_pairs = distinct_neighbours(every >> 1)
     for first, last in extents or _extents(every):
         total = int(np.count_nonzero((pairs >= first >> 1) & (pairs <= last >> 1)))
         met = _within(all_pairs, first >> 1, last >> 1)
@@ -195,7 +195,7 @@ def _pairs(sectors: np.ndarray, ends: np.ndarray) -> np.ndarray:
 def _sparse(sectors: np.ndarray, shift: int) -> float:
     """Sectors that units of 2 ** shift sectors hold, per sector of them that is touched: 1 where all are. sectors:
     distinct ones, ascending."""
-    return float((len(distinct(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
+    return float((len(distinct_neighbours(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
 
 
 def _region(
@@ -223,7 +223,7 @@ def _at_once(spread: float, blocks: int, per_wave: float) -> float:
 def _together(every: np.ndarray, first: int, last: int) -> float:
     """Sectors of 256 bytes that the sample touches where it touches one."""
     low, high = np.searchsorted(every, first, "left"), np.searchsorted(every, last, "right")
-    return float((high - low) / len(distinct(every[low:high] >> 3)))
+    return float((high - low) / len(distinct_neighbours(every[low:high] >> 3)))
 
 
 def _blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: float = _RELIABLE) -> float:

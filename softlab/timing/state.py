@@ -126,13 +126,13 @@ class State:
 
     def go_on(self) -> int:
         """Let the loop run until it wants something."""
-        if self._compiled is not None:
-            return self._compiled(*self._places)
-        issued = self.ints[loop.ISSUED]
-        work, self._seen = _INSTRUCTION * (issued - self._seen), issued
-        if COMPILED.ready(compiled_blocks(), work):
+        if self._compiled is None:
+            issued = self.ints[loop.ISSUED]
+            work, self._seen = _INSTRUCTION * (issued - self._seen), issued
+            if not COMPILED.ready(compiled_blocks(), work):
+                return loop.issue(self.ints, self.floats, self.code, self._splits)  # type: ignore[arg-type]
             self._compiled = COMPILED.call
-        return loop.issue(self.ints, self.floats, self.code, self._splits)  # type: ignore[arg-type]
+        return self._compiled(*self._places)
 
     def waits(self) -> list[tuple[int, int, float]]:
         """(waiting instruction, instruction that it waits for, cycles) since this was asked for last."""

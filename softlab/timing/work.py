@@ -1,4 +1,4 @@
-"""What the warps of the sampled blocks executed, as plain lists, which are quick in Python."""
+"""What the warps of the sampled blocks executed; their requests are plain lists, which are quick in Python."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class WarpWork:
     """The instructions of one warp by index, and its requests in order; ``splits``: position -> what the warp waits for
     behind it, of :class:`Split`. ``barriers``: as :class:`softlab.sass.streams.WarpStream` has them."""
 
-    code: list[int]
+    code: Sequence[int] | np.ndarray
     requests: list[MemoryRequest]
     splits: Mapping[int, int] = field(default_factory=dict)
     barriers: tuple[int, ...] = ()
@@ -83,7 +83,7 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
     first = 0
     for stream, count, parts in zip(columns.streams, columns.requests.tolist(), splits, strict=True):
         barriers = tuple(stream.barriers.tolist())
-        work = WarpWork(stream.instructions.tolist(), requests[first : first + count], parts, barriers)
+        work = WarpWork(stream.instructions, requests[first : first + count], parts, barriers)
         blocks.setdefault(stream.block, []).append(work)
         first += count
     return [BlockWork(block, tuple(works)) for block, works in blocks.items()]
