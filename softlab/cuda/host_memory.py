@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
@@ -33,3 +35,13 @@ def _owner(array: np.ndarray) -> np.ndarray:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
+
+
+def check_no_mask(array: Any) -> None:
+    """Refuse a masked array, of which a kernel would see the masked elements, too.
+
+    Raises:
+        TypeError: it is one.
+    """
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("the array is masked, and a kernel sees no mask: pass x.filled(value), or x.data")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
 
-from softlab.cuda.host_memory import spanned
+from softlab.cuda.host_memory import check_no_mask, spanned
 
 #: Bytes of a ``CUtensorMap``, and the alignment of its address.
 MAP_BYTES, MAP_ALIGN = 128, 64
@@ -88,6 +89,13 @@ def decoded(raw: bytes) -> TiledTensor | None:
     return TiledTensor(int(one["address"]), kind, sizes, pitches, box, steps, int(one["swizzle"]), bool(one["nan"]))
 
 
+def _integers(name: str, given: Sequence[Any]) -> tuple[int, ...]:
+    try:
+        return tuple(map(index, given))
+    except TypeError:
+        raise TypeError(f"{name} = {given!r}: it takes an integer, or one for each axis") from None
+
+
 @dataclass(frozen=True, eq=False)
 class TensorMap:
     """A tensor map: what a kernel gets for a parameter ``const __grid_constant__ CUtensorMap map``.
@@ -133,12 +141,12 @@ class TensorMap:
         axes = len(getattr(array, "shape", ()))
         given = {
             "array": array,
-            "box": (box,) if isinstance(box, int) else tuple(map(int, box)),
+            "box": (box,) if isinstance(box, int) else _integers("box", box),
             "swizzle": swizzle,
             "fill": fill,
             "element_strides": (element_strides,) * axes
             if isinstance(element_strides, int)
-            else tuple(map(int, element_strides)),
+            else _integers("element_strides", element_strides),
             "l2_promotion": l2_promotion,
         }
         for name, value in given.items():
@@ -164,6 +172,7 @@ class TensorMap:
         return int(getattr(self.array.dtype, "itemsize", 1))
 
     def _check_array(self) -> None:
+        check_no_mask(self.array)
         dtype, shape = getattr(self.array, "dtype", None), tuple(getattr(self.array, "shape", ()))
         if dtype is None or self.kind not in KINDS:
             raise TypeError(

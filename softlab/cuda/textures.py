@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from softlab.cuda.host_memory import check_no_mask
+
 _FILTERS = ("point", "linear")
 _ADDRESSES = ("wrap", "clamp", "mirror", "border")
 _READS = ("element", "normalized")
@@ -38,6 +40,7 @@ class Image:
     cube = False
 
     def __post_init__(self) -> None:
+        check_no_mask(self.array)
         dtype, shape = getattr(self.array, "dtype", None), getattr(self.array, "shape", ())
         what = type(self).__name__
         if dtype is None or str(dtype).removeprefix("torch.") not in _TYPES:

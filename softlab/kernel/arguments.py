@@ -13,52 +13,19 @@ from softlab.cuda.compile import Program
 from softlab.cuda.structs import PackedStruct, PointerTable, Struct, arrays_of
 from softlab.cuda.tensor_maps import TensorMap
 from softlab.cuda.textures import Image
-from softlab.dtypes import ELEMENT_TYPES
+from softlab.kernel.array_types import DTYPES, INTEGERS, VECTORS, check_array, default_dtype, named
 from softlab.kernel.c_types import CType, declared_types
 from softlab.kernel.encoding import encode
 from softlab.kernel.layouts import Layouts
 from softlab.kernel.record_arguments import check_records
 
-_INTEGERS = {
-    "char": 1, "signed char": 1, "unsigned char": 1, "short": 2, "unsigned short": 2, "int": 4, "unsigned int": 4,
-    "long": 8, "unsigned long": 8, "long long": 8, "unsigned long long": 8,
-}  # fmt: skip
-#: C++ type -> names of the NumPy dtypes whose elements it reads. Integers of either sign hold the same bits.
-_DTYPES: dict[str, tuple[str, ...]] = {
-    "bool": ("bool", "int8", "uint8"),
-    "float": ("float32",),
-    "double": ("float64",),
-    "__half": ("float16", "uint16", "int16"),
-    "__nv_bfloat16": ("bfloat16", "uint16", "int16"),
-    **{name: tuple(f"{sign}int{8 * size}" for sign in ("", "u")) for name, size in _INTEGERS.items()},
-}
-for _name in ("char", "signed char", "unsigned char"):
-    _DTYPES[_name] += ("bool",)
-for _element, _name in (("float", "float"), ("double", "double"), ("int", "int"), ("unsigned int", "uint")):
-    for _count in (2, 3, 4):
-        _DTYPES[f"{_name}{_count}"] = _DTYPES[_element]
-_DTYPES["__half2"], _DTYPES["__nv_bfloat162"] = _DTYPES["__half"], _DTYPES["__nv_bfloat16"]
-_DTYPES["c10::Half"], _DTYPES["c10::BFloat16"] = _DTYPES["__half"], _DTYPES["__nv_bfloat16"]
-_DTYPES["float2"] += ("complex64",)
-_DTYPES["double2"] += ("complex128",)
 #: PyTorch's accessor of a tensor, as the mangled name has it: element, dimensions, type of the indices.
 _ACCESSOR = re.compile(r"at::GenericPackedTensorAccessor<(.+), (\d+), [^,]*, (int|long)>")
 #: OpenCV's matrix, without and with its size.
 _MATRIX = re.compile(r"cv::cuda::PtrStep(Sz)?<(.+)>")
-#: Types with fields x, y, z, w.
-_VECTORS = frozenset(f"{name}{count}" for name in ("float", "double", "int", "uint") for count in (2, 3, 4))
 #: What is an argument without being an array.
 _KINDS = (np.generic, bool, int, Struct, TensorMap, Image)
 _NULL = np.uint64(0)
-
-
-def default_dtype(declared: CType) -> np.dtype | None:
-    """The dtype of an array for a pointer to that type: float32 for ``float*`` and ``float4*``; None if not known."""
-    taken = _DTYPES.get(declared.element)
-    if taken is None or declared.pointers > 1:
-        return None
-    name = taken[1 if declared.element.startswith("u") else 0]  # unsigned ..., uint2: the second one is unsigned
-    return ELEMENT_TYPES[name].numpy if name in ELEMENT_TYPES else np.dtype(name)
 
 
 def checked_arguments(program: Program, arguments: Sequence[Any], layouts: Layouts | None = None) -> tuple[Any, ...]:
@@ -101,7 +68,7 @@ def _accessor(number: int, argument: Any, declared: CType | None) -> Any:
     element = CType.parse(found[1]) if found else None
     if found is None or element is None or not argument.shape:
         return argument
-    _check_array(number, argument, replace(element, pointers=1))
+    check_array(f"argument {number}", argument, replace(element, pointers=1))
     if len(argument.shape) != int(found[2]):
         raise ValueError(
             f"argument {number} has the shape {tuple(argument.shape)}, but the parameter is an accessor of {found[2]} "
@@ -119,7 +86,7 @@ def _matrix(number: int, argument: Any, declared: CType | None) -> Any:
     if found is None or not argument.shape:
         return argument
     if element := CType.parse(found[2]):
-        _check_array(number, argument, replace(element, pointers=1))
+        check_array(f"argument {number}", argument, replace(element, pointers=1))
     if len(argument.shape) < 2:
         raise ValueError(f"argument {number} has the shape {tuple(argument.shape)}, but the parameter is a matrix")
     rows, cols = argument.shape[:2]
@@ -153,7 +120,7 @@ def _composed(number: int, argument: Any, declared: CType | None, layouts: Layou
 
 def _checked(number: int, argument: Any, declared: CType | None) -> Any:
     if argument is None:
-        if declared is not None and not declared.pointers and declared.element in _DTYPES:
+        if declared is not None and not declared.pointers and declared.element in DTYPES:
             raise TypeError(f"argument {number} is None, a null pointer, but the parameter is {declared.text}")
         return _NULL
     for array in arrays_of(argument):
@@ -163,10 +130,10 @@ def _checked(number: int, argument: Any, declared: CType | None) -> Any:
                 f"argument {number} has the dtype {dtype.str}, whose byte order is not the GPU's. Pass "
                 'x.astype(x.dtype.newbyteorder("="))'
             )
-    if declared is not None and not declared.pointers and declared.element in _DTYPES:
+    if declared is not None and not declared.pointers and declared.element in DTYPES:
         _check_value(number, argument, declared)
     if declared is not None and not isinstance(argument, np.generic) and hasattr(argument, "dtype"):
-        _check_array(number, argument, declared)
+        check_array(f"argument {number}", argument, declared)
     if declared is not None and isinstance(argument, int | float) and not isinstance(argument, np.generic):
         return _typed(number, argument, declared)
     return argument
@@ -178,13 +145,13 @@ def _check_value(number: int, argument: Any, declared: CType) -> None:
     if type(argument) is int:
         _check_integer(number, argument, declared)
     single = isinstance(argument, np.generic | int | float | complex) and not isinstance(argument, np.void)
-    if declared.element in _VECTORS and single:
+    if declared.element in VECTORS and single:
         fields = "xyzw"[: int(declared.element[-1])]
         raise TypeError(f"{what}, got one number. Pass a tuple ({', '.join(fields)})")
-    taken = _DTYPES[declared.element]
+    taken = DTYPES[declared.element]
     if isinstance(argument, np.generic) and single and argument.dtype.name not in taken:
         raise TypeError(
-            f"{what}, which takes {' or '.join(taken)}, got numpy.{argument.dtype.name}. Pass {_named(taken[0])}(x), "
+            f"{what}, which takes {' or '.join(taken)}, got numpy.{argument.dtype.name}. Pass {named(taken[0])}(x), "
             "or a Python number"
         )
     if isinstance(argument, str | complex) and not isinstance(argument, np.generic):
@@ -205,7 +172,7 @@ def _check_kind(number: int, argument: Any, declared: CType | None) -> None:
             raise TypeError(f"{what}, got {name}. Pass {wanted}: numpy.frombuffer(x, numpy.{dtype.name})")
         if isinstance(argument, np.generic) and argument.dtype.name not in ("int64", "uint64"):
             raise TypeError(f"{what}, got one numpy.{argument.dtype.name}. Pass {wanted}: numpy.array([x])")
-    elif declared.element not in _DTYPES:
+    elif declared.element not in DTYPES:
         return
     kinds = _KINDS if declared.pointers else (*_KINDS, float, str, complex, bytes, bytearray, memoryview)
     if not isinstance(argument, kinds) and not _is_array(argument):
@@ -221,7 +188,7 @@ def _check_struct(number: int, argument: Any, declared: CType | None, layouts: L
     """An array is no struct, though one of eight bytes could hold its address. Records are those of the pointer."""
     if declared is None or not isinstance(argument, np.ndarray) or declared.pointers > 1 or declared.element == "void":
         return
-    taken, named = _DTYPES.get(declared.element), argument.dtype.names is not None
+    taken, named = DTYPES.get(declared.element), argument.dtype.names is not None
     if named != bool(declared.pointers) or (taken is not None and not named):
         return
     layout = layouts.of_type(declared.element) if layouts is not None and taken is None else None
@@ -240,7 +207,7 @@ def _typed(number: int, value: float, declared: CType) -> Any:
     Raises:
         ValueError: it does not fit.
     """
-    size = 8 if declared.pointers else _INTEGERS.get(declared.element)
+    size = 8 if declared.pointers else INTEGERS.get(declared.element)
     if size is not None:
         if isinstance(value, float):
             raise TypeError(
@@ -277,7 +244,7 @@ def _as_float(number: int, value: float, dtype: np.dtype, declared: CType) -> An
 
 def _check_integer(number: int, value: int, declared: CType) -> None:
     """A signed parameter would become negative. A negative value for an unsigned one is C's way to set its bits."""
-    size = _INTEGERS.get(declared.element)
+    size = INTEGERS.get(declared.element)
     if size is None or declared.element.startswith("unsigned"):
         return
     largest = (1 << 8 * size - 1) - 1
@@ -285,30 +252,4 @@ def _check_integer(number: int, value: int, declared: CType) -> None:
         raise ValueError(
             f"argument {number} is {value}, but the parameter is {declared.text}, whose largest value is {largest}: it "
             f"would become {value - 2 * largest - 2}. Pass that, or declare an unsigned or a wider parameter"
-        )
-
-
-def _named(dtype: str) -> str:
-    """A dtype as Python names it: NumPy itself has no bfloat16."""
-    return f"ml_dtypes.{dtype}" if dtype == "bfloat16" else f"numpy.{dtype}"
-
-
-def _check_array(number: int, array: Any, declared: CType) -> None:
-    taken, numpy = _DTYPES.get(declared.element), isinstance(array.dtype, np.dtype)
-    if taken is None or declared.pointers > 1 or (numpy and (array.dtype.names is not None or array.dtype.hasobject)):
-        return
-    name = array.dtype.name if numpy else str(array.dtype).removeprefix("torch.")
-    if not declared.pointers:
-        value = array.item() if not array.shape else "..."
-        instead = "a tuple of its fields" if declared.element in _VECTORS else f"{_named(taken[0])}({value})"
-        raise TypeError(
-            f"argument {number} is an array of {name} with the shape {tuple(array.shape)}, but the parameter is "
-            f"{declared.text}, no pointer: the kernel would get an address. Pass {instead}"
-        )
-    if name not in taken:
-        dtype = _named(taken[0]) if numpy else f"torch.{taken[0]}"
-        convert, reinterpret = f"x.{'astype' if numpy else 'to'}({dtype})", f"x.view({dtype})"
-        raise TypeError(
-            f"argument {number} is an array of {name}, but the parameter is {declared.text}, which takes "
-            f"{' or '.join(taken)}. Pass {convert} to convert the values, or {reinterpret} to pass the bits as they are"
         )

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.textures import Image
+from softlab.kernel.array_types import check_array
+from softlab.kernel.c_types import CType
 from softlab.kernel.layouts import Layout
 
 #: (offset in bytes, array): an address is to stand there, or the handle of a texture.
 Pointer = tuple[int, Any]
 #: Bytes of a ``cudaTextureObject_t``.
 _HANDLE_BYTES = 8
+_ORDER = "Its byte order is not the GPU's: pass x.astype(x.dtype.newbyteorder('='))"
 
 
 def encode(layout: Layout, value: Any, what: str) -> tuple[bytes, list[Pointer]]:
@@ -46,6 +49,7 @@ def _put(layout: Layout, value: Any, what: str, raw: bytearray, at: int, pointer
         _put_struct(layout, value, what, raw, at, pointers)
     elif layout.kind == "pointer":
         if hasattr(value, "dtype") and not isinstance(value, np.generic):
+            _check_pointed(value, what, layout.text)
             pointers.append((at, value))
         elif value is not None and not isinstance(value, int | np.integer):
             raise TypeError(f"{what} is the pointer {layout.text}, got {_kind(value)}: give an array or None")
@@ -59,6 +63,15 @@ def _put(layout: Layout, value: Any, what: str, raw: bytearray, at: int, pointer
     else:
         content = converted(value, layout.dtype, what, layout.text).tobytes()
         raw[at : at + len(content)] = content
+
+
+def _check_pointed(array: Any, what: str, text: str) -> None:
+    """An array that a pointer inside of a variable or a struct points to."""
+    if isinstance(array.dtype, np.dtype) and not array.dtype.isnative:
+        raise TypeError(f"{what} is the pointer {text}, and the array has the dtype {array.dtype.str}. {_ORDER}")
+    declared = CType.parse(text)
+    if declared is not None:
+        check_array(f"the value of {what}", array, declared, what)
 
 
 def _of_structs(layout: Layout) -> bool:
@@ -113,6 +126,10 @@ def converted(value: Any, declared: np.dtype, what: str, text: str) -> np.ndarra
         value = value.get() if hasattr(value, "get") else value
     if not isinstance(value, np.ndarray | np.generic):
         value = _from_python(value, dtype, what, text)
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{what} is {text}, and the array is masked: pass x.filled(value), or x.data for all elements")
+    if not value.dtype.isnative:
+        raise TypeError(f"{what} is {text}, and the array has the dtype {value.dtype.str}. {_ORDER}")
     if value.dtype != dtype and not (value.dtype.kind in "iub" and _same_integer(value.dtype, dtype)):
         if isinstance(value, np.generic):
             raise TypeError(
@@ -134,7 +151,7 @@ def _same_integer(have: np.dtype, wanted: np.dtype) -> bool:
 
 def _from_python(value: Any, dtype: np.dtype, what: str, text: str) -> np.ndarray:
     try:
-        found = np.asarray(value)
+        found = _as_array(value, what, text)
         if found.dtype.kind not in "biuf":
             raise TypeError
         if dtype.kind in "iu":
@@ -143,16 +160,28 @@ def _from_python(value: Any, dtype: np.dtype, what: str, text: str) -> np.ndarra
             wide = np.asarray(value, object)
             low, high = min(wide.flat, default=0), max(wide.flat, default=0)
             bits = 8 * dtype.itemsize
-            if not -(1 << bits - 1) <= low <= high < 1 << bits:
-                raise ValueError(f"{what} is {text}, and {high if high >= 1 << bits else low} does not fit in it")
+            most = 1 << (bits - 1 if dtype.kind == "i" else bits)  # a negative number for an unsigned one sets its bits
+            if not -(1 << bits - 1) <= low <= high < most:
+                raise ValueError(f"{what} is {text}, and {high if high >= most else low} does not fit in it")
             return (
                 np.array([int(number) & (1 << bits) - 1 for number in wide.flat], f"u{dtype.itemsize}")
                 .reshape(wide.shape)
                 .view(dtype)
             )
-        return found.astype(dtype)
+        with np.errstate(over="ignore"):
+            rounded = found.astype(dtype)
+        if dtype.kind == "f" and (np.isinf(rounded) & ~np.isinf(found)).any():
+            raise ValueError(f"{what} is {text}, and {np.abs(found).max()} is beyond the largest {dtype.name}")
+        return rounded
     except TypeError:
         raise TypeError(f"{what} is {text}, got {_kind(value)}: it takes numbers of the dtype {dtype.name}") from None
+
+
+def _as_array(value: Any, what: str, text: str) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except ValueError:
+        raise ValueError(f"{what} is {text}, and the lists in it are of several lengths") from None
 
 
 def _kind(value: Any) -> str:

@@ -250,7 +250,7 @@ def _help(parameters: Sequence[Parameter], kernel: str) -> str:
 
 
 def _example(parameter: Parameter) -> str:
-    from softlab.kernel.arguments import default_dtype
+    from softlab.kernel.array_types import default_dtype
 
     declared = parameter.declared
     for kind, example in (("Texture", "texture(random((64, 64)))"), ("Surface", "surface(zeros((64, 64)))")):
@@ -387,7 +387,7 @@ def _sizes_of(node: ast.expr, parameter: Parameter, written: str) -> tuple[int, 
 
 def _dtype(node: ast.expr | None, parameter: Parameter, written: str) -> Any:
     from softlab.dtypes import ELEMENT_TYPES
-    from softlab.kernel.arguments import default_dtype
+    from softlab.kernel.array_types import default_dtype
 
     names = [*ELEMENT_TYPES, "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
     if node is None:
