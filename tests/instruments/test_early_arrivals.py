@@ -57,3 +57,12 @@ def test_who_waited_has_not_seen_what_came_behind_an_early_arrival(rows: tuple[i
         expect(row, over=row in rows)
     early.barrier(lanes_of(mask(0, 1, 2)))
     assert not early
+
+
+def test_of_a_warp_each_lane_arrives_by_itself() -> None:
+    early, some = EarlyArrivals(), mask(1)
+    some[:, 48:] = False
+    early.arrive(1, lanes_of(some), 5)
+    early.complete(1, lanes_of(mask(0)), lanes_of(some), 9)
+    found = [clashes(early, 0, 3, 6 << CODE_BITS | 1 << 6 | lane) for lane in range(WARP)]
+    assert found == [lane < 16 for lane in range(WARP)]

@@ -209,3 +209,32 @@ def test_a_flag_in_shared_memory_is_a_word_of_its_block() -> None:
                         np.uint64(20), ())  # fmt: skip
     keys = shared_keys(np.array([2, 0]), np.array([5, 5])).tolist()
     assert told == [("write", keys, [99, 136], "cta")]
+
+
+@pytest.mark.parametrize(
+    ("address", "parts"),
+    [
+        ([104], {100: None}), ([104, 100, 196], {100: None}), ([900, 996], {900: None}),
+        ([104, 900, 108], {100: [0, 2], 900: [1]}), ([900, 104, 996], {100: [1], 900: [0, 2]}),
+        ([104, 900], {100: [0], 900: [1]}), ([904, 100], {100: [1], 900: [0]}),
+    ],
+)  # fmt: skip
+def test_lanes_that_access_several_arrays_are_looked_at_array_by_array(
+    monkeypatch: pytest.MonkeyPatch, address: list[int], parts: dict[int, list[int] | None]
+) -> None:
+    arrays = [SimpleNamespace(base=base, end=base + 100) for base in (100, 900)]
+    memory = SimpleNamespace(nearest=lambda at: next(one for one in arrays if one.base <= at < one.end))
+    found: dict[int, list[int] | None] = {}
+
+    def of_array(array: Any, *given: Any) -> None:
+        *_, at, lane, _, part = given
+        chosen = range(len(address)) if part is None else part.tolist()
+        assert (at.tolist(), lane.tolist()) == ([address[n] for n in chosen], [7 * n for n in chosen])
+        found[array.base] = None if part is None else part.tolist()
+
+    made = watch()
+    monkeypatch.setattr(made, "_batch", SimpleNamespace(memory=memory), raising=False)
+    monkeypatch.setattr(made, "_of_array", of_array)
+    lanes = lanes_of(np.ones((ROWS, THREADS), bool))
+    made._access(site("ld.global.f32", "f4"), lanes, np.array(address), 7 * np.arange(len(address)), ())
+    assert found == parts
