@@ -318,7 +318,10 @@ def joined(s: Int64s, a: int, b: int) -> int:
     else:
         found = of_one_block(s, a, b)
     if found < 0 and s[IS_LAZY]:
-        found = new_node(s, a, b, NONE, 0, NONE, 0, NONE, max(newest_of(s, a), newest_of(s, b)))
+        parent, other = a, s[s[NODES] + NODE * a + OTHER]
+        if other >= 0 and s[s[NODES] + NODE * a + DENSE] < 0 and has_all(s, b, other):
+            parent = s[s[NODES] + NODE * a + PARENT]  # who learns from one word again and again makes no long chain
+        found = new_node(s, parent, b, NONE, 0, NONE, 0, NONE, max(newest_of(s, a), newest_of(s, b)))
     if found < 0:
         found = of_rows(s, a, b)
     s[memo] = a
