@@ -32,7 +32,7 @@ def test_compiled_code_adds_up_the_sectors_of_all_warps() -> None:
     random, native = np.random.default_rng(0), NativeSectors()
     for kind in (np.uint32, np.uint64):
         for most in (8, 200, 5000, 1 << 30):
-            address = random.integers(0, most, (40, 32)).astype(kind) * kind(4)
+            address = (random.integers(0, most, (40, 32)) * 4).astype(kind)
             address[::2].sort(axis=1)
             address[:4] = 4 * np.arange(32) + 4 * most
             active = random.random((40, 32)) < random.random((40, 1)) * 1.5
