@@ -246,8 +246,9 @@ class Kernel:
             args: one for each parameter: arrays for pointers, NumPy scalars of the parameter's type, Python ints and
                 floats, which are converted to it, a dict or a tuple of the fields for a struct such as ``float3``, a
                 list of arrays for an array of pointers (``float**``), or None for a null pointer. An array must have
-                the dtype of the declared type: float32 for ``float*``. NumPy arrays run in the emulator and change in
-                place; CuPy arrays (and other CUDA arrays) run on their GPU.
+                the dtype of the declared type: float32 for ``float*``; for a pointer to a struct its fields, as
+                ``numpy.dtype([...], align=True)`` has them, or numbers of any dtype. NumPy arrays run in the emulator
+                and change in place; CuPy arrays (and other CUDA arrays) run on their GPU.
             smem: dynamic shared memory per block in bytes.
             check: look for faults that a GPU would not report, such as races in shared and global memory (emulator):
                 True raises the first error; warnings are in ``run.findings``. "collect" raises none and keeps all:
