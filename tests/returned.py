@@ -1,7 +1,7 @@
 """What the functions of some modules return while other code runs, as digests: no result changes unseen.
 
     python -m tests.returned             # record all as they are now, after a change that is meant
-    python -m tests.returned NAME        # only one of RECORDS: plans, operators, course
+    python -m tests.returned NAME        # only one of RECORDS: plans, operators, course, runs
 
 A wrong share or a wrong count often changes no plan and no sentence of those that a test asks for. Here it is seen
 where it is returned. A digest says nothing of what is right: other tests do. It says which function returns something
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import io
 import json
 import os
@@ -32,13 +33,14 @@ from tests.mutation.covering import MARKS
 ROOT = Path(__file__).parents[1]
 #: How deep records lie in records.
 DEPTH = 4
-#: In place of a digest: the function does not return the same each time, such as a time or a folder.
-VARIES = "varies"
+#: In place of a digest: the function does not return the same each time, such as a time or a folder; it does not run.
+VARIES, NOT_RUN = "varies", "-"
 #: The name of a record -> the module that has it.
 RECORDS = {
     "plans": "tests.plans.returned_plans",
     "operators": "tests.operators.returned_operators",
     "course": "tests.course.returned_course",
+    "runs": "tests.instruments.returned_runs",
 }
 
 
@@ -78,9 +80,13 @@ def _of_array(array: np.ndarray) -> str:
 
 
 def _forget(places: tuple[str, ...]) -> None:
-    """Forget kept results, so that each function runs here whatever ran before."""
+    """Forget kept results, so that each function runs here whatever ran before.
+
+    Not those of modules that compile: NumPy points to machine code that they keep.
+    """
     for module in list(sys.modules.values()):
-        if (getattr(module, "__file__", None) or "").startswith(places):
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith(places) and not Path(file).name.startswith("native"):
             for value in list(vars(module).values()):
                 if callable(clear := getattr(value, "cache_clear", None)):
                     clear()
@@ -95,7 +101,9 @@ def returned(*folders: str) -> Iterator[dict[str, set[str]]]:
     names: dict[CodeType, str] = {}
 
     def name_of(code: CodeType) -> str:
-        own = "<" not in code.co_name and code.co_filename.startswith(places)
+        # The body of a class seems to be a function that runs at import; it has no fast locals.
+        function = "<" not in code.co_name and code.co_flags & inspect.CO_OPTIMIZED
+        own = function and code.co_filename.startswith(places)
         return f"{Path(code.co_filename).relative_to(ROOT).as_posix()} {code.co_qualname}" if own else ""
 
     def note(frame: FrameType, event: str, result: Any) -> None:
@@ -118,7 +126,7 @@ def returned(*folders: str) -> Iterator[dict[str, set[str]]]:
 def digests(found: dict[str, set[str]]) -> dict[str, str]:
     """Name -> a digest of its results."""
     return {
-        name: hashlib.sha256("\n".join(sorted(results)).encode()).hexdigest()[:8]
+        name: hashlib.sha256("\n".join(sorted(results)).encode()).hexdigest()[:6]
         for name, results in sorted(found.items())
     }
 
@@ -162,9 +170,24 @@ class Recorded:
             self.work[name]()
         return digests(found)
 
+    def write(self, kept: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep the digests: one line per function, with one digest for each of what runs."""
+        names = sorted(set().union(*kept.values()))
+        rows = {one: " ".join(found.get(one, NOT_RUN) for found in kept.values()) for one in names}
+        self.path.write_text(json.dumps({"work": [*kept], "functions": rows}, indent=0) + "\n")
+
+    def read(self) -> dict[str, dict[str, str]]:
+        """Name of what runs -> function -> digest."""
+        record = json.loads(self.path.read_text())
+        rows = {one: row.split(" ") for one, row in record["functions"].items()}
+        return {
+            work: {one: row[number] for one, row in rows.items() if row[number] != NOT_RUN}
+            for number, work in enumerate(record["work"])
+        }
+
     def changed(self, name: str) -> str:
         """What a test says of functions that return something else than recorded; nothing where none does."""
-        recorded, now = json.loads(self.path.read_text())[name], self.results(name)
+        recorded, now = self.read()[name], self.results(name)
         # A function that is new is seen from the next record on.
         names = [one for one, digest in sorted(recorded.items()) if digest not in (VARIES, now.get(one))]
         if not names:
@@ -176,7 +199,10 @@ class Recorded:
 
 
 def _record(name: str) -> None:
-    """Write the digests of two processes where they agree; what differs from run to run varies."""
+    """Write the digests of two processes where they agree; what differs from run to run varies.
+
+    A function that runs in one of them alone runs once per process, and varies wherever it runs.
+    """
     answers = []
     for how in ("cold", "warm"):
         command = [sys.executable, "-m", "tests.returned", name, how]
@@ -184,14 +210,15 @@ def _record(name: str) -> None:
                              capture_output=True, check=True)  # fmt: skip
         answers.append(json.loads(run.stdout))
     first, second = answers
+    once = {one for work in first for one in first[work].keys() ^ second[work].keys()}
     kept = {
         work: {
-            one: found[one] if found.get(one) == second[work].get(one) else VARIES
+            one: VARIES if one in once or found.get(one) != second[work].get(one) else found[one]
             for one in sorted(found.keys() | second[work].keys())
         }
         for work, found in first.items()
     }
-    recorded_of(name).path.write_text(json.dumps(kept, indent=0) + "\n")
+    recorded_of(name).write(kept)
 
 
 def _now(name: str, how: str) -> None:

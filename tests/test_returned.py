@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -65,15 +64,15 @@ def test_a_function_that_returns_something_else_is_named(tmp_path: Path) -> None
     record = Recorded((HERE,), {"now": lambda: _work(3)}, tmp_path / "record.json")
     with returned(HERE) as found:
         _work(3)
-    record.path.write_text(json.dumps({"now": digests(found)}))
+    record.write({"now": digests(found)})
     assert record.changed("now") == ""
-    record.path.write_text(json.dumps({"now": {**digests(found), f"{HERE} _double": "0"}}))
+    record.write({"now": {**digests(found), f"{HERE} _double": "0"}})
     assert record.changed("now").startswith(f"1 functions return something else, or do not run: ['{HERE} _double'")
-    record.path.write_text(json.dumps({"now": {f"{HERE} _double": VARIES}}))
+    record.write({"now": {f"{HERE} _double": VARIES}})
     assert record.changed("now") == "", "what varies is not asked, and what is new is not recorded yet"
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_record_has_digests_of_all_that_runs(name: str) -> None:
     record = recorded_of(name)
-    assert sorted(json.loads(record.path.read_text())) == sorted(record.work)
+    assert sorted(record.read()) == sorted(record.work)

@@ -70,21 +70,30 @@ class _Source:
         return self._random.choice(forms).format(name, number)
 
 
-def differences(number: int) -> list[str]:
-    """What differs between both ways, for the program of this number."""
-    kernel = Kernel(_Source(number).text(), "loops")
+def kernel(number: int) -> Kernel:
+    """The kernel of this number."""
+    return Kernel(_Source(number).text(), "loops")
+
+
+def launch(number: int) -> tuple[np.ndarray, np.ndarray, int, int, int]:
+    """Its words, its floats, the turns of a loop, blocks, and threads per block."""
     draw = np.random.default_rng(number)
     words, floats = draw.integers(0, 2**32, _WORDS, "u4"), draw.random(_WORDS, "f4")
     if number % 5 == 0:
         words = words[: _WORDS // 2]  # some lanes leave the array
     blocks, threads = int(draw.integers(1, 4)), int(draw.integers(1, 100))
-    turns = int(draw.integers(0, 7))
-    found = []
+    return words, floats, int(draw.integers(0, 7)), blocks, threads
+
+
+def differences(number: int) -> list[str]:
+    """What differs between both ways, for the program of this number."""
+    words, floats, turns, blocks, threads = launch(number)
+    own, found = kernel(number), []
     for how in ("none", "all"):
         y = np.zeros(blocks * threads, "u4")
         check = ("collect", True, False)[number % 3]
         try:
-            run = kernel.run(
+            run = own.run(
                 blocks, threads, (words, floats, y, turns), compiled=how, check=check, blocks=(0, blocks - 1),
                 budget=60_000,
             )  # fmt: skip

@@ -52,12 +52,20 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "grading": ("tests/course", "--ignore=tests/course/test_notebooks.py", "--ignore=tests/course/test_solutions.py"),
     "faults": ("tests/faults",),
     "records": ("tests/test_records.py",),
+    "returned": (
+        "tests/plans/test_returned_plans.py",
+        "tests/operators/test_returned_operators.py",
+        "tests/course/test_returned_course.py",
+        "tests/instruments/test_returned_runs.py",
+    ),
 }
 
 #: What `.ci/run` runs of these tests: `further` cases would take several times as long to record.
 MARKS = "not browser and not gpu and not further"
 #: The module that compiles functions of Python: of those no line is seen to run.
 _COMPILED = "softlab/emulator/machine/native_python.py"
+#: How files of tests begin that see what each function returns.
+RETURNED = "test_returned"
 #: The group of the tests that no other group's record has: those written since.
 NEWER = "newer"
 
@@ -194,8 +202,9 @@ class Selection:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests for a mutant: those that run its lines, the ones of its module first, then the quick ones.
 
-        Of its module are the files that have its name or import it (:func:`runners`). Of the others those in the folder
-        of tests that stands for the module's own come first.
+        Of its module are the files that have its name or import it (:func:`runners`). Behind them come those that see
+        what each function returns (``tests/returned.py``), because of all tests they notice most. Of the others those
+        in the folder of tests that stands for the module's own come first.
         Behind them come those that run anything of the module, then those of its package: nobody is seen to run a line
         that runs at import, in a process that a test starts, or once for all tests because its result is kept.
         """
@@ -213,11 +222,12 @@ class Selection:
             named = PurePath(file).stem.startswith(f"test_{PurePath(mutant.path).stem}")
             return named or any(imports(file, module) for module in runners(mutant.path))
 
-        def order(test: str) -> tuple[bool, bool, bool, bool, int, float, str]:
+        def order(test: str) -> tuple[bool, bool, bool, bool, bool, int, float, str]:
             seen[function := test.partition("[")[0]] += 1
             return (
                 test not in exact,
                 not own(test.partition("::")[0]),
+                not PurePath(test.partition("::")[0]).stem.startswith(RETURNED),
                 test not in module,
                 not test.startswith(nearest),
                 seen[function],

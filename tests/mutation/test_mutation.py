@@ -160,6 +160,16 @@ def test_of_the_tests_of_a_line_those_in_its_folder_come_first(monkeypatch: pyte
     assert selection.tests(mutant) == [near, far]
 
 
+def test_tests_of_what_functions_return_come_before_the_others_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    near, sees = "tests/emulator/opcodes/test_compiled.py::near", "tests/instruments/test_returned_runs.py::sees"
+    own = "tests/emulator/opcodes/test_integer.py::own"
+    selection = selection_of(Times({near: 0.1, sees: 2.0, own: 3.0}))
+    monkeypatch.setattr(covering, "imports", lambda file, module: False)
+    monkeypatch.setattr(Selection, "_tests_by_line", lambda self, path: {3: {near, sees, own}})
+    mutant = Mutant("emulator", "softlab/emulator/opcodes/integer.py", "operator", 0, (3, 0), (3, 4))
+    assert selection.tests(mutant) == [own, sees, near]
+
+
 SHARING = """import time
 
 import pytest
