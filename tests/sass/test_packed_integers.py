@@ -20,6 +20,10 @@ INTEGERS = {
     "__dp2a_lo(x[i], y[i], 3u)": ("IDP.2A.LO.U16.U8", "unsigned"),
     "__vmaxs2(x[i], y[i])": ("VIMNMX.S16x2", "unsigned"),
     "__vminu2(x[i], y[i])": ("VIMNMX.U16x2", "unsigned"),
+    "__vimax_s32_relu(x[i], y[i])": ("VIMNMX.RELU", "int"),
+    "__vimin_s32_relu(x[i], y[i])": ("VIMNMX.RELU", "int"),
+    "__vimax_s16x2_relu(x[i], y[i])": ("VIMNMX.S16x2.RELU", "unsigned"),
+    "__vimin_s16x2_relu(x[i], y[i])": ("VIMNMX.S16x2.RELU", "unsigned"),
 }
 
 

@@ -100,8 +100,7 @@ def _choose(smaller: Reader, low: Callable, high: Callable) -> Callable[[list, V
 @pure("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX")
 def _extreme(form: Form) -> Action:
     form.only("U32", "RELU", "S32", "U16x2", "S16x2")
-    if form.has("RELU"):
-        raise NotImplementedError(".RELU")
+    relu = form.has("RELU")
     if form.has("U16x2", "S16x2"):
         return _extremes_of_halves(form, np.dtype(np.uint16 if form.has("U16x2") else np.int16))
     destination = form.destination(0)
@@ -109,22 +108,24 @@ def _extreme(form: Form) -> Action:
     choose = _choose(form.predicate(3), np.minimum, np.maximum)
 
     def step(r: list) -> None:
-        r[destination] = choose(r, a(r), b(r)).view(U32)
+        value = choose(r, a(r), b(r))
+        r[destination] = (np.maximum(value, S32(0)) if relu else value).view(U32)
 
     return step
 
 
 def _extremes_of_halves(form: Form, kind: np.dtype) -> Action:
     """The smaller or larger ones of two pairs of 16-bit integers."""
+    relu = form.has("RELU")
     destination, a, b = form.destination(0), form.u32(1), form.u32(2)
     choose = _choose(form.predicate(3), np.minimum, np.maximum)
 
     def step(r: list) -> None:
         x, y = a(r), b(r)
-        low, high = (
-            choose(r, (x >> shift).astype(kind), (y >> shift).astype(kind)).view(np.uint16).astype(U32)
-            for shift in (U32(0), U32(16))
-        )
+        low, high = (choose(r, (x >> shift).astype(kind), (y >> shift).astype(kind)) for shift in (U32(0), U32(16)))
+        if relu:
+            low, high = np.maximum(low, kind.type(0)), np.maximum(high, kind.type(0))
+        low, high = (half.view(np.uint16).astype(U32) for half in (low, high))
         r[destination] = high << U32(16) | low
 
     return step
