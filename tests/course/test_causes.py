@@ -165,6 +165,12 @@ def test_lines_that_are_not_known_or_of_other_files_say_nothing():
 BLOCKS = {"block": (0, 0, 0), "other_block": (1, 0, 0)}
 
 
+def test_of_fences_of_a_block_alone_the_first_is_named():
+    body = "  y[0] = 1;\n  __threadfence_block();\n  __threadfence_block();\n  x[i] = y[0];"
+    said = cause(body, "race", "thread 0 reads it", line=7, other_line=4, **BLOCKS)
+    assert said.endswith("the sign and not the number. That of line 5 reaches its own block alone.")
+
+
 @pytest.mark.parametrize(
     ("body", "first", "then", "said"),
     [

@@ -171,6 +171,17 @@ def test_lanes_wait_for_those_that_their_mask_names() -> None:
 # Barriers
 
 
+def test_a_barrier_tells_of_the_instructions_of_those_that_pass() -> None:
+    """The second block waits elsewhere, and goes on waiting."""
+    heard: list[tuple[int, list[int]]] = []
+    made = schedule(listeners=Listeners(barrier=lambda lanes, at, ahead: heard.append((lanes.count, sorted(at)))))
+    first_row, low = np.arange(ROWS)[:, None] == 0, np.arange(THREADS) < 64
+    made.arrive(1, THREADS, block(4, end="barrier"), lanes_of(ALL & ~first_row & low), waits=True)
+    made.arrive(1, THREADS, block(2, end="barrier"), lanes_of(ALL & first_row & low), waits=True)
+    made.arrive(1, THREADS, block(3, end="barrier"), lanes_of(ALL & first_row & ~low), waits=True)
+    assert heard == [(THREADS, [29, 39])]
+
+
 def test_a_barrier_for_all_threads() -> None:
     """Those of a block pass when all that have not ended have come."""
     random = np.random.RandomState(4)

@@ -29,6 +29,21 @@ SCOPES = ("cta", "gpu")
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 
+@pytest.mark.parametrize("count", [1, 9, 16, 17, 31, WARP])
+def test_lanes_that_do_not_arrive_tell_nothing(count: int) -> None:
+    """Of two warps some lanes arrive at the mbarrier of their block, for which the third warp waits."""
+    order = HappensBefore(BLOCKS, THREADS, {}, of_reads=False)
+    words, others = (tuple(mbarrier_keys(np.zeros(1, int), 8, of).tolist()) for of in (0, 1))
+    warps = np.array([[0, 1]])
+    arrive = (warps[:, :, None] * WARP + np.arange(count)).reshape(1, -1)
+    order.publish_own(OwnWords(words, others, (0,), warps, arrive), 5)
+    wait = np.arange(2 * WARP, 3 * WARP)
+    order.read_own(OwnWords(words, others, (0,), np.array([[2]]), wait[None]))
+    other = np.arange(2 * WARP)
+    found = order.ordered(np.full(2 * WARP, 3), other, np.full(2 * WARP, 2 * WARP), reads=False)
+    np.testing.assert_array_equal(found, other % WARP < count)
+
+
 class Both:
     """The two orders of a batch, told the same."""
 
@@ -73,7 +88,7 @@ class Both:
         if random.random() < 0.5:
             words, others = (tuple(mbarrier_keys(rows, offset, of).tolist()) for of in (parity, 1 - parity))
             of_warps = rows[:, None] * WARPS + warps
-            some = np.arange(int(random.choice([1, 7, WARP])))
+            some = np.arange(int(random.choice([1, 5, 9, 17, WARP])))
             lanes = (of_warps[:, :, None] * WARP + some).reshape(len(rows), -1)
             own = OwnWords(words, others, tuple(rows.tolist()), of_warps, lanes)
             for order in self.orders:
