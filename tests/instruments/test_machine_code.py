@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.cuda.disassembly import find_nvdisasm
+from softlab.cuda.disassembly import disassemble, find_nvdisasm
 from softlab.instruments.control import ControlGraph
 from softlab.instruments.listing import listing
+from softlab.instruments.scoreboards import waits
 from softlab.kernel import Kernel
 
 needs_nvdisasm = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm")
@@ -181,6 +182,22 @@ def test_the_listing_has_all_three_languages():
     assert sum(found.heat("shared_store_instructions")) == result.counters["shared_store_instructions"]
     with pytest.raises(ValueError, match="there is no counter 'heat'"):
         found.heat("heat")
+
+
+@needs_nvdisasm
+def test_the_listing_names_who_sets_a_scoreboard():
+    source = """__device__ __noinline__ float far(const float* x, int t) { return x[t] + x[t + 32] * x[t + 64]; }
+extern "C" __global__ void k(const float* x, float* y) { y[threadIdx.x] = far(x, threadIdx.x) + far(y, 5); }"""
+    kernel = Kernel(source, "k")
+    machine = [line for line in listing(kernel).machine if line.waits]
+    code, found = disassemble(kernel.program), listing(kernel).machine
+    expected = [
+        [(wait.scoreboard, [one.text for one in wait.setters]) for wait in waited]
+        for function in code.functions
+        for _, waited in sorted(waits(function, code.arch).items())
+    ]
+    assert [[(board, [found[n].instruction.text for n in at]) for board, at in one.waits] for one in machine] == expected
+    assert len({n for one in machine for _, at in one.waits for n in at}) > 3
 
 
 def test_the_listing_without_nvdisasm_says_why(monkeypatch):
