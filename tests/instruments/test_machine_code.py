@@ -196,7 +196,8 @@ extern "C" __global__ void k(const float* x, float* y) { y[threadIdx.x] = far(x,
         for function in code.functions
         for _, waited in sorted(waits(function, code.arch).items())
     ]
-    assert [[(board, [found[n].instruction.text for n in at]) for board, at in one.waits] for one in machine] == expected
+    told = [[(board, [found[n].instruction.text for n in at]) for board, at in one.waits] for one in machine]
+    assert told == expected
     assert len({n for one in machine for _, at in one.waits for n in at}) > 3
 
 
