@@ -42,7 +42,7 @@ SETS |= {"fifteenth": fifteenth_cases, "sixteenth": sixteenth_cases, "seventeent
 #: Set -> kernels that the model of that time refused. All of them have estimates since (docs/estimates.md).
 NOT_PREDICTED = {"eighth": {"fft_256"}, "eleventh": {"pollard_rho"}, "twelfth": {"mma_half", "mma_bytes"}}
 NOT_PREDICTED |= {"thirteenth": {"tf32_product", "hmm_forward", "attend_mma", "double_product"}}
-NOT_PREDICTED |= {"fifteenth": {"hamming_mma"}}
+NOT_PREDICTED |= {"fifteenth": {"hamming_mma"}, "seventeenth": {"kirsch_edges", "lowest_balances"}}
 
 
 @pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
@@ -56,8 +56,6 @@ def test_the_set_has_launches_of_many_kinds(chosen):
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_launch_has_a_prediction(name):
-    if name == "seventeenth" and not (DATA / "seventeenth_predicted.json").exists():
-        pytest.skip("the seventeenth set is not predicted yet")
     predicted = json.loads((DATA / f"{name}_predicted.json").read_text())["cases"]
     assert set(predicted) == {case.name for case in SETS[name].cases()}
     refused = {launch for launch, case in predicted.items() if "error" in case}
@@ -137,11 +135,11 @@ def test_the_first_stall_reason_is_that_of_nsight_compute():
     assert sum(same) >= 0.85 * len(same)
 
 
-@pytest.mark.parametrize("name", ["fourteenth", "sixteenth"])
+@pytest.mark.parametrize("name", ["fourteenth", "sixteenth", "seventeenth"])
 def test_docs_say_in_how_many_launches_of_a_blind_set_the_first_stall_reason_is_right(name):
     predicted = json.loads((DATA / f"{name}_predicted.json").read_text())["cases"]
     measured = json.loads((DATA / f"{name}_stalls_h100.json").read_text())["cases"]
-    same = sum(predicted[launch]["stall"] == next(iter(shares)) for launch, shares in measured.items())
+    same = sum(predicted[launch].get("stall") == next(iter(shares)) for launch, shares in measured.items())
     page = (Path(__file__).parents[2] / "docs" / "estimates.md").read_text()
     assert f"{same} of {len(measured)} launches" in page
 
