@@ -97,7 +97,6 @@ SLOW = (
     "tests/instruments/test_random_races.py",
     "tests/instruments/test_random_strong_races.py",
     "tests/instruments/test_random_undefined.py",
-    "tests/instruments/test_returned_runs.py",
     "tests/kernels/",
     "tests/mutation/test_mutation.py::test_a_test_that_bites_kills",
     "tests/operators/test_any_array.py",

@@ -1,7 +1,6 @@
 """What the functions of some modules return while other code runs, as digests: no result changes unseen.
 
     python -m tests.returned             # record all as they are now, after a change that is meant
-    python -m tests.returned NAME        # only one of RECORDS: plans, operators, course, runs
 
 A wrong share or a wrong count often changes no plan and no sentence of those that a test asks for. Here it is seen
 where it is returned. A digest says nothing of what is right: other tests do. It says which function returns something
@@ -13,22 +12,18 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
-import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
-import pytest
-
-from tests.mutation.covering import MARKS
 
 ROOT = Path(__file__).parents[1]
 #: How deep records lie in records.
@@ -38,9 +33,6 @@ VARIES, NOT_RUN = "varies", "-"
 #: The name of a record -> the module that has it.
 RECORDS = {
     "plans": "tests.plans.returned_plans",
-    "operators": "tests.operators.returned_operators",
-    "course": "tests.course.returned_course",
-    "runs": "tests.instruments.returned_runs",
 }
 
 
@@ -129,31 +121,6 @@ def digests(found: dict[str, set[str]]) -> dict[str, str]:
         name: hashlib.sha256("\n".join(sorted(results)).encode()).hexdigest()[:6]
         for name, results in sorted(found.items())
     }
-
-
-def of_tests(file: str, only: str = "") -> None:
-    """Run the tests of a file in this process, ``only`` those of such names; RuntimeError where one fails."""
-    quiet = [
-        "-q",
-        "-k",
-        only,
-        "-W",
-        "ignore:Module already",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:xdist",
-        "-p",
-        "no:cov",
-        "-m",
-        MARKS,
-    ]
-    with redirect_stdout(io.StringIO()):
-        status = pytest.main([*quiet, str(ROOT / file)])
-    if status:
-        raise RuntimeError(f"tests of {file} fail")
 
 
 @dataclass(frozen=True)

@@ -52,12 +52,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "grading": ("tests/course", "--ignore=tests/course/test_notebooks.py", "--ignore=tests/course/test_solutions.py"),
     "faults": ("tests/faults",),
     "records": ("tests/test_records.py",),
-    "returned": (
-        "tests/plans/test_returned_plans.py",
-        "tests/operators/test_returned_operators.py",
-        "tests/course/test_returned_course.py",
-        "tests/instruments/test_returned_runs.py",
-    ),
+    "returned": ("tests/plans/test_returned_plans.py",),
 }
 
 #: What `.ci/run` runs of these tests: `further` cases would take several times as long to record.

@@ -161,7 +161,7 @@ def test_of_the_tests_of_a_line_those_in_its_folder_come_first(monkeypatch: pyte
 
 
 def test_tests_of_what_functions_return_come_before_the_others_of_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    near, sees = "tests/emulator/opcodes/test_compiled.py::near", "tests/instruments/test_returned_runs.py::sees"
+    near, sees = "tests/emulator/opcodes/test_compiled.py::near", "tests/plans/test_returned_plans.py::sees"
     own = "tests/emulator/opcodes/test_integer.py::own"
     selection = selection_of(Times({near: 0.1, sees: 2.0, own: 3.0}))
     monkeypatch.setattr(covering, "imports", lambda file, module: False)
