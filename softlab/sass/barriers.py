@@ -187,7 +187,8 @@ class WarpSync:
         """WARPSYNC at ``pc``; ``mask``: uint32 of the set. Only one path of a warp arrives at a time.
 
         ``apart``: where lanes name different masks, those of each mask go on by themselves. On an H100 the
-        instructions behind WARPSYNC.EXCLUSIVE ran once per mask, up to the next BSYNC.
+        instructions behind WARPSYNC.EXCLUSIVE ran once per mask, up to the next BSYNC. Behind WARPSYNC.COLLECTIVE the
+        results ask for it: its REDUX is of the lanes of one mask.
         """
         masks = np.where(lanes.active, lanes.spread(mask), np.uint32(0)).astype(np.uint32)
         wanted = np.bitwise_or.reduce(masks, axis=1) if apart else masks.max(axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from softlab.bench.record.atlas.patching import patched
-from softlab.cuda.disassembly import disassemble, find_nvdisasm
+from softlab.cuda.disassembly import disassemble, find_nvdisasm, printed
 from softlab.emulator.opcodes.rounding import scaled_mul_f32
 from softlab.kernel import Kernel
 from softlab.sass import interpret
@@ -25,6 +25,23 @@ extern "C" __global__ void k(const float* x, float* y, __half* h) {
   h[t] = __half(__nv_fp8_e4m3(h[t]));
   float4 four = float4(__nv_fp8x4_e4m3(make_float4(x[t], x[t + 1], x[t + 2], x[t + 3])));
   y[t + 64] = four.x + 3 * four.y + 5 * four.z + 7 * four.w;
+}"""
+TILES = """#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void k(const int* in, int* out, int rows, int length) {
+  const auto tile = cg::tiled_partition<16>(cg::this_thread_block());
+  const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 16;
+  if (row >= rows) return;
+  int before = 0, lowest = 0;
+  for (int first = 0; first < length; first += 16) {
+    const int j = first + tile.thread_rank();
+    const int sum = before + cg::inclusive_scan(tile, j < length ? in[row * length + j] : 0);
+    lowest = min(lowest, cg::reduce(tile, sum, cg::less<int>()));
+    before = tile.shfl(sum, 15);
+  }
+  if (tile.thread_rank() == 0) out[row] = lowest;
 }"""
 PLACES = """extern "C" __global__ void k(const int* in, int* out) {
   __shared__ int one;
@@ -67,6 +84,14 @@ def test_an_asynchronous_copy_that_fills_with_zeros_reads_nothing_behind_the_arr
 def test_a_block_arrives_at_the_mbarrier_of_another_block():
     kernel = Kernel.from_file(KERNELS / "cluster.cu", "message")
     _same(kernel, 4, 64, (RANDOM.standard_normal(256).astype(np.float32), np.zeros(128, np.float32)))
+
+
+def test_the_results_of_two_tiles_stay_apart():
+    kernel = Kernel(TILES, "k")
+    assert "R2UR P" in printed(kernel.program)
+    for rows, length in ((24, 48), (19, 37)):
+        numbers = RANDOM.integers(-1000, 1000, rows * length, dtype=np.int32)
+        _same(kernel, 6, 64, (numbers, np.zeros(24, np.int32), np.int32(rows), np.int32(length)))
 
 
 def test_where_an_address_lies_and_what_the_driver_tells_a_launch():

@@ -9,7 +9,7 @@ import numpy as np
 from softlab.sass.calls import check_targets, is_of_driver
 from softlab.sass.decode import INSTRUCTION_BYTES, TRUE, Code, Instruction
 from softlab.sass.form import S64, U64, Form, Reader
-from softlab.sass.lanes import Value, first_lane, pack, unpack
+from softlab.sass.lanes import first_lane, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, end, pure
 
@@ -51,18 +51,20 @@ def _branch(form: Form, machine: Machine) -> Action:
 
 
 def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int) -> Action:
-    """BRA.DIV: where lanes that the mask names are not on this path."""
+    """BRA.DIV: the whole warp, where lanes that the mask names are not on this path with the guard.
+
+    The guard names lanes that may go on together. REDUX has one mask: of lanes with several, those with another mask
+    than the first lane do not meet it (:func:`softlab.sass.opcodes.moves._to_uniform`), and all take the branch.
+    """
     mask = next(form.bits(k) for k, o in enumerate(form.operands) if o.kind in ("R", "UR"))
     guard = form.guard
 
     def step(r: list) -> None:
         now = machine.now
         wanted = now.spread(mask(r)).max(axis=1) & machine.live[now.warps]
-        apart = ((wanted & ~now.masks) != 0)[:, None]
-        condition: Value = now.collect(apart)
-        if guard is not None:
-            condition = np.logical_and(condition, guard(r))
-        machine.branch(condition, target, behind)
+        here = now.masks if guard is None else now.truth(guard(r))
+        apart = ((wanted & ~here) != 0)[:, None]
+        machine.branch(now.collect(apart), target, behind)
 
     return step
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.sass.form import PREDICATE, U32, U64, Form
-from softlab.sass.lanes import WARP, first_lane
+from softlab.sass.form import PREDICATE, SINK, U32, U64, Form
+from softlab.sass.lanes import WARP, first_lane, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, pure
 
@@ -58,25 +58,36 @@ def _select_float(form: Form) -> Action:
 
 @effect("R2UR")
 def _to_uniform(form: Form, machine: Machine) -> Action:
-    """The value of the first lane that executes it, for the whole warp."""
+    """The value of the first lane that executes it, for the whole warp.
+
+    A predicate as the first result says which lanes hold another value (.OR: or had the predicate before). So a loop
+    can serve one value each turn: the code for an array of surfaces does it, whose lanes without the predicate are
+    done. Lanes that do not execute the instruction keep their predicate.
+    """
+    form.only("OR")
     number = 1 if form.operands[0].kind == "UR" else 2
-    if number == 2:
-        raise NotImplementedError("R2UR with a predicate as its result")
-    destination, a, guard = form.destination(0), form.u32(number), form.guard
-    form.reads.add(destination)
+    destination, a, guard = form.destination(number - 1), form.u32(number), form.guard
+    apart = form.destination(0) if number == 2 else SINK
+    form.reads.update(k for k in (destination, apart) if k != SINK)
+    keeps = form.has("OR")
 
     def step(r: list) -> None:
         now = machine.now
         value = a(r)
         masks = now.masks if guard is None else now.truth(guard(r))
-        if not isinstance(value, np.ndarray) and (masks == now.masks).all():
+        if apart == SINK and not isinstance(value, np.ndarray) and (masks == now.masks).all():
             r[destination] = value
             return
         some = masks != 0
         rows = now.spread(value)
         found = rows[np.arange(now.count), first_lane(np.where(some, masks, U32(1)))]
-        old = now.spread(r[destination])[np.arange(now.count), first_lane(now.masks)]
-        r[destination] = now.collect(np.where(some, found, old)[:, None])
+        if apart != SINK:
+            before = now.spread(r[apart])
+            differs = rows != found[:, None]
+            r[apart] = now.collect(np.where(unpack(masks), differs | before if keeps else differs, before))
+        if destination != SINK:
+            old = now.spread(r[destination])[np.arange(now.count), first_lane(now.masks)]
+            r[destination] = now.collect(np.where(some, found, old)[:, None])
 
     return step
 

@@ -16,7 +16,8 @@ def _warp_sync(form: Form, machine: Machine) -> Action:
     pc = form.instruction.index
     everyone = U32(0xFFFFFFFF)
     mask = (lambda r: everyone) if form.has("ALL") else form.bits(0)
-    guard, apart = form.guard, form.has("EXCLUSIVE")
+    guard = form.guard
+    apart = form.has("EXCLUSIVE") or form.has("COLLECTIVE")  # what is behind it has one mask
 
     def step(r: list) -> None:
         lanes, others = (machine.now, None) if guard is None else machine.part(guard(r))
