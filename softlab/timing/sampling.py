@@ -28,13 +28,16 @@ from softlab.timing.sm import SmRun
 
 Index3 = tuple[int, int, int]
 
-#: Blocks differ if one has this much more instructions than the mean. More of them are interpreted if the standard
-#: deviation of those that are no edges is above this share of their mean, or that of their longest warps.
+#: Blocks differ if one has this much more instructions than the mean, or than the mean of the sample. More of them are
+#: interpreted if the standard deviation of those that are no edges is above this share of their mean, or that of their
+#: longest warps.
 MORE, _SPREAD = 1.02, 0.02
 #: Instructions of warps that are interpreted at most to see how blocks differ, and blocks of a grid that are dealt out.
 INTERPRETED, _DEALT = 4_000_000, 1 << 16
 #: The share of their mean by which blocks have to differ from it, so that shorter ones are taken to end first.
 _UNKNOWN = 0.1
+#: Blocks that say how blocks differ where the sample has fewer. A block or two of a sample say nothing of the others.
+_PROBES = 8
 #: Blocks that say how the longest warps of blocks are spread.
 _ENOUGH = 3
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
@@ -92,8 +95,12 @@ def _drawn(blocks: int, count: int) -> list[int]:
 
 
 def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
-    """The first and the last block, which are interpreted, too: they often have more to do, or less."""
-    return () if per_cluster > 1 else tuple(b for b in dict.fromkeys((0, blocks - 1)) if b not in sample.blocks)
+    """Blocks that are interpreted, too: the first one and the last one, which often have more to do, or less, and where
+    the sample is small some that show whether the others differ."""
+    if per_cluster > 1:
+        return ()
+    probes = _drawn(blocks, min(blocks, _PROBES)) if len(sample.blocks) < _PROBES else []
+    return tuple(b for b in dict.fromkeys((0, blocks - 1, *probes)) if b not in sample.blocks)
 
 
 def more_blocks(
@@ -103,7 +110,7 @@ def more_blocks(
 
     Arguments: as of :func:`slowest`.
     """
-    inner = sample.blocks if len(sample.blocks) > 2 else tuple(counts)
+    inner = tuple(b for b in counts if b not in (0, blocks - 1)) if len(counts) > 4 else tuple(counts)
     mean = float(np.mean([counts[b] for b in inner]))
     of_blocks: tuple[Mapping[int, float], ...] = (counts, longest or {})
     if not any(_differ([known[b] for b in inner]) for known in of_blocks if known):
@@ -132,7 +139,8 @@ def slowest(
     """
     known = np.array(sorted(counts))
     work = np.array([counts[b] for b in known.tolist()], float)
-    even = work.max() <= MORE * work.mean()
+    sampled = float(np.mean([counts[b] for b in sample.blocks]))  # one block of a short end does not stand for all
+    even = work.max() <= MORE * min(work.mean(), sampled)
     at_once = sample.per_sm <= sample.resident
     if len(known) < 2 or blocks > _DEALT or (even and not (longest and at_once)):
         return sample

@@ -27,13 +27,36 @@ def test_a_small_grid_is_simulated_as_it_is():
 def test_the_first_and_the_last_block_show_what_one_block_shares_with_the_others():
     sample = choose((132, 1, 1), 132, 8)
     blocks = [*sample.blocks, *edges(sample, 132)]
-    assert len(set(blocks)) == 3
     assert {0, 131} <= set(blocks)
-    everywhere = [np.arange(8)] * 3
+    everywhere = [np.arange(8)] * len(blocks)
     assert sharing(everywhere, [], 132, 132, 50 << 20).regions[0].share == 132
     own = [np.arange(8) + 8 * block for block in blocks]
     assert sharing(own, [], 132, 132, 50 << 20, [(0, 8 * 132 - 1)]).regions[0].share == 1
     assert edges(choose((1, 1, 1), 132, 8), 1) == ()
+
+
+def test_a_small_sample_has_probes_all_over_the_grid():
+    sample = choose((132, 1, 1), 132, 8)
+    inner = sorted({*sample.blocks, *edges(sample, 132)} - {0, 131})
+    assert len(inner) >= 8
+    assert max(np.diff(inner)) < 2 * 132 / 8
+    many = choose((1056, 1, 1), 132, 8)
+    assert set(edges(many, 1056)) == {0, 1055} - set(many.blocks)
+
+
+def test_probes_that_differ_ask_for_more_blocks():
+    sample = Sample((50,), per_sm=1, resident=1, active=132)
+    counts = {block: 1000 + 100 * (block % 2) for block in (0, 7, 20, 41, 50, 131)}
+    assert more_blocks(sample, counts, 132)
+    ends = {**dict.fromkeys(counts, 1000), 0: 500, 131: 400}
+    assert more_blocks(sample, ends, 132) == ()
+
+
+def test_a_sample_of_the_short_last_block_gives_way_to_a_whole_one():
+    """115 blocks, an SM each: the drawn one is the last, which has 4 of 10 warps. Of 30 it does not move the mean."""
+    sample = Sample((114,), per_sm=1, resident=1, active=115)
+    counts = {**dict.fromkeys(range(30), 1000), 114: 400}
+    assert slowest(sample, counts, 115, 132, longest=dict.fromkeys(counts, 90)).blocks == (0,)
 
 
 def test_where_a_block_has_more_to_do_its_sm_is_simulated():
