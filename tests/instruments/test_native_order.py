@@ -175,6 +175,23 @@ def test_events_order_lanes_as_in_numpy(
     assert answers == 8 * 2 * EVENTS
 
 
+@pytest.mark.parametrize("first", [32, 64, 96, 160, 100])
+def test_rows_of_words_are_published_word_by_word(first: int) -> None:
+    """A warp writes 32 words in a row. Also a batch that goes on from there, and words that begin within a row."""
+    lane = EVERY[WARP : 3 * WARP]
+    both = Both({7: 3}, {7: 3}, False)
+    for batch in range(2):
+        for order, access in zip(
+            both.orders, accesses(lane - WARP + first + batch * 2 * WARP, lane, False), strict=True
+        ):
+            order.fence(lane, 6 + batch, "gpu")
+            order.exchange(access, "gpu", 8 + batch)
+        published = both.plain.published()
+        assert len(published) == 1 + 2 * WARP * (batch + 1)
+        assert both.native.published() == published
+        both = Both(published, both.native, False)
+
+
 KINDS = [0.5, 0.1, 0.1, 0.08, 0.02, 0.2]
 
 
