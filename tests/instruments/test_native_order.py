@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 def test_lanes_that_do_not_arrive_tell_nothing(count: int) -> None:
     """Of two warps some lanes arrive at the mbarrier of their block, for which the third warp waits."""
     order = HappensBefore(BLOCKS, THREADS, {}, of_reads=False)
-    words, others = (tuple(mbarrier_keys(np.zeros(1, int), 8, of).tolist()) for of in (0, 1))
+    words, others = (tuple(mbarrier_keys(np.zeros(1, int), np.full(1, 8), of).tolist()) for of in (0, 1))
     warps = np.array([[0, 1]])
     arrive = (warps[:, :, None] * WARP + np.arange(count)).reshape(1, -1)
     order.publish_own(OwnWords(words, others, (0,), warps, arrive), 5)
