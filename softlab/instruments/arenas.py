@@ -15,7 +15,7 @@ class Arenas:
         self._free: list[np.ndarray] = []
 
     def take(self, items: int) -> np.ndarray:
-        """An array of so many items, the smallest that is large enough, or a new one."""
+        """An array with room for the items: the smallest kept one that is large enough, or a new one."""
         found = min((free for free in self._free if len(free) >= items), key=len, default=None)
         if found is None:
             return np.empty(items, np.int64)

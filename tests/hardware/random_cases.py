@@ -87,7 +87,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How cases are drawn: all that a number needs to become a case. ``sms``: plans are for so many SMs; 0: all."""
+    """How cases are drawn: all that a number needs to become a case. ``sms``: the SMs that plans are for; 0: all."""
 
     seed: int
     policies: tuple[str, ...]
@@ -262,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=int, default=MOST, help="elements of an array (one row may have more)")
     parser.add_argument("--least", type=int, default=0, help="columns at least: then all lengths up to --longest")
     parser.add_argument("--longest", type=int, default=LONGEST, help="columns at most")
-    parser.add_argument("--sms", type=int, default=0, help="plan for so many SMs, with more rows; 0: for all SMs")
+    parser.add_argument("--sms", type=int, default=0, help="number of SMs to plan for, with more rows; 0: all")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")

@@ -14,7 +14,7 @@ from tests.plans import numbers
 from tests.plans.recorded import cells, columns, plan_of
 from tests.returned import Recorded
 
-#: Of the recorded plans, one list in so many.
+#: Every fortieth list of the recorded plans is taken.
 EVERY = 40
 
 

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", help="a case as it was printed")
     parser.add_argument("--most", type=int, default=20_000, help="elements of an array at most")
     parser.add_argument("--gpu", action="store_true", help="on the GPU, not in the emulator")
-    parser.add_argument("--sms", type=int, default=0, help="plan for so many SMs, with more rows; 0: for all SMs")
+    parser.add_argument("--sms", type=int, default=0, help="number of SMs to plan for, with more rows; 0: all")
     given = parser.parse_args(arguments)
     executor = _executor(given.gpu)
     if given.sms:

@@ -11,7 +11,7 @@ MANY_ROWS = (1, 33, 257, 600, 1024, 1100, 1277, 1500, 2051)
 
 
 def plan_for(sms: int) -> None:
-    """From now on this process plans for its GPU, or without one for the default, as if it had so many SMs.
+    """From now on this process plans for its GPU, or without one for the default, as if it had ``sms`` SMs.
 
     A kernel runs on any GPU of the same architecture: its plan has a smaller grid there than it could have.
     """
