@@ -78,6 +78,7 @@ SLOW = (
     "tests/fuzz/",
     "tests/hardware/test_cluster_counters.py",
     "tests/hardware/test_counters.py",
+    "tests/hardware/test_eighteenth_kernels.py",
     "tests/hardware/test_eighth_kernels.py",
     "tests/hardware/test_eleventh_kernels.py",
     "tests/hardware/test_fifteenth_kernels.py",

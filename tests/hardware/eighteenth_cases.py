@@ -1,0 +1,340 @@
+"""An eighteenth set of launches for the timing model: other kernels than those of the seventeen sets before it, as
+programs have them, written without a look at the model or at an estimate. Sizes and block sizes are drawn at random, by
+seeds from names. At most a third of the launches are bound by DRAM. They are predicted and committed before a GPU
+measures them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from tests.hardware.launch_sets import by_series, in_shapes, launches, spread, within
+from tests.hardware.ninth_cases import Made, lists, normal, skewed, unit, up
+from tests.hardware.timing_cases import Array, ByRecipe, TimingCase, f, i, zeros
+from tests.hardware.validation_cases import numbers, u
+
+SOURCE = Path(__file__).parent / "kernels" / "eighteenth.cu"
+FILE = "eighteenth.cu"
+#: Categories whose launches are bound by DRAM, or close to it.
+DRAM = ("stream",)
+#: What block sizes, and shapes of blocks, are drawn from.
+BLOCKS = (32, 64, 96, 128, 160, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1_024)
+SHAPES = ((8, 8), (16, 4), (16, 8), (32, 2), (32, 4), (16, 16), (32, 8), (64, 2), (64, 8), (128, 2), (256, 2), (32, 32))
+
+
+def drawn(name: str, low: int, high: int) -> int:
+    """A number from ``low`` to ``high`` at random, evenly on a logarithmic scale, by a seed from ``name``."""
+    return round(low * (high / low) ** Random(f"eighteenth, {name}").random())
+
+
+def some(name: str, least: int = 32, most: int = 1_024) -> tuple[int, ...]:
+    """Three or four block sizes from ``least`` to ``most`` at random, by a seed from ``name``."""
+    rng = Random(f"eighteenth, blocks of {name}")
+    return tuple(sorted(rng.sample([b for b in BLOCKS if least <= b <= most], rng.choice((3, 4)))))
+
+
+def one(name: str, least: int = 32, most: int = 1_024) -> int:
+    """A block size from ``least`` to ``most`` at random, by a seed from ``name``."""
+    return Random(f"eighteenth, block of {name}").choice([b for b in BLOCKS if least <= b <= most])
+
+
+def shapes(name: str, most: int = 1_024) -> tuple[tuple[int, int], ...]:
+    """Three or four shapes of blocks at random, of ``most`` threads at most, by a seed from ``name``."""
+    rng = Random(f"eighteenth, shapes of {name}")
+    return tuple(sorted(rng.sample([s for s in SHAPES if s[0] * s[1] <= most], rng.choice((3, 4)))))
+
+
+def pattern_of(length: int, kinds: int) -> list[int]:
+    """A pattern of ``length`` letters of ``kinds`` kinds."""
+    rng = Random(f"eighteenth, pattern, {length}, {kinds}")
+    return [rng.randrange(kinds) for _ in range(length)]
+
+
+def _backs(size: int, high: int, rng: np.random.Generator) -> list[int]:
+    """For each start of the pattern: the length of its longest true end that is a start too."""
+    pattern = pattern_of(size, high)
+    return [max(k for k in range(j + 1) if pattern[:k] == pattern[j + 1 - k : j + 1]) for j in range(size)]
+
+
+def _masks(size: int, high: int, rng: np.random.Generator) -> list[int]:
+    """For each letter: in which places of a pattern of ``high`` letters of four kinds it stands."""
+    pattern = pattern_of(high, 4)
+    return [sum(1 << j for j in range(high) if pattern[j] == letter) for letter in range(size)]
+
+
+RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
+    "alone": lambda size, high, rng: np.arange(size),
+    "pattern": lambda size, high, rng: pattern_of(size, high),
+    "backs": _backs,
+    "masks": _masks,
+    "bf16 pairs": lambda size, high, rng: (
+        (rng.normal(0, high, 2 * size).astype("f4").view("u4") >> 16).astype("u2").view("u4")
+    ),
+}
+
+
+class Drawn(ByRecipe):
+    """An array of this set."""
+
+    recipes = RECIPES
+
+
+def series() -> dict[str, list[str]]:
+    """Name of a series -> the names of its launches, by threads per block."""
+    return by_series(cases())
+
+
+def cases() -> list[TimingCase]:
+    """All launches; their names are different."""
+    return launches(
+        (
+            _reductions,
+            _attention,
+            _layers,
+            _linear_algebra,
+            _sparse,
+            _strings,
+            _sorts_and_counts,
+        )
+    )
+
+
+def _reductions(case: Any) -> None:
+    for category, low, high in (("reduce", 200, 900), ("stream", 8_000, 30_000)):
+        grid, quads = drawn(f"halving_sums {category}", 150, 600), drawn(f"quads of halving_sums {category}", low, high)
+        for threads in (128, 256, 512, 1_024) if category == "reduce" else (256,):
+            case(category, f"halving_sums<{threads}>", grid, threads, normal(4 * grid * quads), zeros(grid), i(quads),
+                 series="halving_sums" if category == "reduce" else "")  # fmt: skip
+    for category, high in (("fp64", 300), ("stream", 4_000)):
+        rows, columns = (
+            drawn(f"double_column_norms {category}", high // 2, high),
+            drawn(f"columns {category}", 800, 3_000),
+        )
+        slab = drawn(f"slab {category}", 16, 80)
+        for block in some("double_column_norms", most=512) if category == "fp64" else (128,):
+            case(category, "double_column_norms", (up(columns, block), up(rows, slab)), block,
+                 unit(rows * columns, "f8"), zeros(columns, "f8"), i(rows), i(columns), i(slab),
+                 series="double_column_norms" if category == "fp64" else "")  # fmt: skip
+    rows, columns = drawn("rows of log_sum_exp_columns", 60, 600), drawn("columns of log_sum_exp_columns", 700, 5_000)
+    for y in (1, 4, 8, 16, 32):
+        case("sfu", "log_sum_exp_columns", up(columns, 32), (32, y), normal(rows * columns), zeros(columns), i(rows),
+             i(columns), series="log_sum_exp_columns")  # fmt: skip
+    for category, low, high in (("scan", 700, 4_000), ("stream", 60_000, 120_000)):
+        grid, length = drawn(f"cumulative_rows {category}", 120, 500), drawn(f"length {category}", low, high)
+        within(case, category, "cumulative_rows", grid, some("cumulative_rows") if category == "scan" else 512,
+               numbers(grid * length, 100), zeros(grid * length, "i4"), i(length))  # fmt: skip
+    for category, low, high in (("latency", 2_000, 9_000), ("stream", 90_000, 200_000)):
+        games, steps = drawn(f"advantage_traces {category}", low, high), drawn(f"steps {category}", 64, 256)
+        name = f"advantage_traces {category}"
+        spread(case, category, "advantage_traces", games, some(name) if category == "latency" else one(name),
+               normal(games * steps), normal(games * (steps + 1)), zeros(games * steps), i(games), i(steps), f(0.99),
+               f(0.95))  # fmt: skip
+
+
+def _attention(case: Any) -> None:
+    n = drawn("contrastive_losses", 150, 900)
+    within(case, "shuffle", "contrastive_losses", n, some("contrastive_losses"), normal(64 * n),
+           normal(64 * n, high=2), zeros(n), i(n), f(0.07))  # fmt: skip
+    n, window = drawn("windowed_attention", 1_000, 6_000), drawn("window of windowed_attention", 16, 90)
+    spread(case, "shuffle", "windowed_attention", 32 * n, some("windowed_attention"), normal(64 * n),
+           normal(64 * n, high=2), normal(64 * n), zeros(64 * n), i(n), i(window))  # fmt: skip
+    for category, low, high in (("alu", 500, 2_000), ("stream", 20_000, 40_000)):
+        rows, words = drawn(f"ternary_products {category}", low, high), drawn(f"words {category}", 128, 512)
+        name = f"ternary_products {category}"
+        spread(case, category, "ternary_products", 32 * rows, some(name) if category == "alu" else one(name),
+               numbers(rows * words, 1 << 32, "u4"), normal(16 * words), zeros(rows), i(rows), i(words))  # fmt: skip
+    n, size = drawn("additive_scores", 1_000, 9_000), drawn("size of additive_scores", 60, 300)
+    spread(case, "sfu", "additive_scores", 32 * n, some("additive_scores"), normal(n * size), normal(size),
+           normal(size, high=2), zeros(n), i(n), i(size))  # fmt: skip
+    for heads, steps, name in (
+        (drawn("delta heads", 30, 120), 200, "few"),
+        (drawn("more heads", 900, 3_000), 40, "more"),
+    ):
+        spread(
+            case,
+            "shuffle",
+            "delta_rule_heads",
+            32 * heads,
+            64 if name == "few" else some("delta_rule_heads", most=512),
+            unit(32 * heads * steps),
+            normal(32 * heads * steps),
+            normal(32 * heads * steps, high=2),
+            zeros(32 * heads * steps),
+            i(heads),
+            i(steps),
+            f(0.02),
+        )
+    n = 16 * drawn("causal_scores_mma", 12, 50)
+    spread(
+        case,
+        "tensor",
+        "causal_scores_mma",
+        n * n // 4,
+        some("causal_scores_mma"),
+        Drawn("bf16 pairs", "u4", 64 * n, 1),
+        Drawn("bf16 pairs", "u4", 64 * n, 2),
+        zeros(n * n),
+        i(n),
+        i(128),
+    )
+    case("tensor", "causal_scores_mma", up(12 * 24, 2), 64, Drawn("bf16 pairs", "u4", 192 * 512, 1),
+         Drawn("bf16 pairs", "u4", 192 * 512, 2), zeros(192 * 192), i(192), i(1_024))  # fmt: skip
+
+
+def _layers(case: Any) -> None:
+    for category, pairs, grid in (("half", drawn("geglu", 50_000, 200_000), 200), ("stream", 4_000_003, 1_056)):
+        bf16 = Made("bf16", "u2", 2 * pairs, 1)
+        within(
+            case,
+            category,
+            "geglu_gradients",
+            grid,
+            some("geglu_gradients") if category == "half" else 256,
+            bf16,
+            bf16,
+            Made("bf16", "u2", 2 * pairs, 2),
+            zeros(2 * pairs, "u2"),
+            zeros(2 * pairs, "u2"),
+            i(pairs),
+        )
+    for category, low, high in (("cache", 150, 700), ("stream", 3_000, 5_000)):
+        width, height = (drawn(f"{side} of pool_with_places {category}", low, high) for side in ("width", "height"))
+        wide, high = (width - 1) // 2, (height - 1) // 2
+        in_shapes(case, category, "pool_with_places", wide, high,
+                  shapes("pool_with_places") if category == "cache" else ((32, 8),), numbers(width * height, 1 << 30),
+                  zeros(wide * high, "i4"), zeros(wide * high, "i4"), i(width), i(height))  # fmt: skip
+    for name, places in (
+        ("narrow", drawn("narrow unpool", 200, 2_000)),
+        ("wide", drawn("wide unpool", 200_000, 900_000)),
+    ):
+        n = drawn(f"{name} unpool_add", 60_000, 400_000)
+        spread(case, "atomics", "unpool_add", n, some("unpool_add") if name == "wide" else 256, numbers(n, 1_000),
+               numbers(n, places), zeros(places, "i4"), i(n))  # fmt: skip
+    for category, channels, length in (("sfu", drawn("channels", 300, 1_500), 512), ("stream", 4_096, 4_001)):
+        piece = 32 if category == "sfu" else 128
+        for block in some("causal_taps", most=512) if category == "sfu" else (256,):
+            case(category, "causal_taps", (up(channels, block), up(length, piece)), block, normal(channels * length),
+                 normal(4 * channels), zeros(channels * length), i(channels), i(length), i(piece),
+                 series="causal_taps" if category == "sfu" else "")  # fmt: skip
+    for category, pairs in (("half", drawn("nesterov pairs", 20_000, 120_000)), ("stream", 5_000_001)):
+        spread(
+            case,
+            category,
+            "nesterov_step",
+            pairs,
+            one(f"nesterov_step {category}"),
+            normal(2 * pairs, "f2"),
+            normal(2 * pairs),
+            normal(2 * pairs, high=2),
+            zeros(2 * pairs, "f2"),
+            i(pairs),
+            f(0.01),
+            f(0.9),
+        )
+    n, rows = drawn("triplet_margins", 3_000, 30_000), drawn("rows of triplet_margins", 2_000, 30_000)
+    spread(
+        case,
+        "cache",
+        "triplet_margins",
+        32 * n,
+        some("triplet_margins"),
+        normal(64 * rows, "f2"),
+        numbers(3 * n, rows),
+        zeros(n),
+        i(n),
+        f(9),
+    )
+    samples, inputs, outputs = (drawn(f"{what} of spline_edges", 20, 150) for what in ("samples", "inputs", "outputs"))
+    spread(case, "fma", "spline_edges", samples * outputs, some("spline_edges"), unit(samples * inputs),
+           normal(inputs * outputs * 8), zeros(samples * outputs), i(samples), i(inputs), i(outputs))  # fmt: skip
+    rows, width = drawn("low_rank_updates", 150, 1_500), drawn("width of low_rank_updates", 300, 2_000)
+    within(case, "reduce", "low_rank_updates", rows, some("low_rank_updates"), normal(rows * width), normal(8 * width),
+           normal(8 * width, high=2), zeros(rows * width), i(width))  # fmt: skip
+
+
+def _linear_algebra(case: Any) -> None:
+    m, n, inner = (drawn(f"{what} of split_k_product", 50, 300) for what in ("m", "n", "inner"))
+    inner *= 5
+    for slices in (1, 4, 16):
+        slice_ = up(up(inner, slices), 16) * 16
+        case("shared", "split_k_product", (up(n, 16), up(m, 16), up(inner, slice_)), (16, 16), unit(m * inner),
+             unit(inner * n), zeros(m * n), i(m), i(n), i(inner), i(slice_))  # fmt: skip
+    grid, size = drawn("kronecker_apply", 100, 900), drawn("size of kronecker_apply", 18, 48)
+    within(case, "shared", "kronecker_apply", grid, some("kronecker_apply"), normal(size * size),
+           normal(size * size, high=2), normal(grid * size * size), zeros(grid * size * size), i(size),
+           smem=8 * size * size)  # fmt: skip
+    n = drawn("toeplitz_apply", 2_000, 12_000)
+    spread(case, "shared", "toeplitz_apply", n, some("toeplitz_apply"), normal(2 * n - 1), normal(n), zeros(n), i(n),
+           smem=lambda block: 4 * block)  # fmt: skip
+
+
+def _sparse(case: Any) -> None:
+    for category, low, high in (("atomics", 8_000, 40_000), ("stream", 500_000, 900_000)):
+        rows, mean = drawn(f"balanced_spmv {category}", low, high), drawn(f"mean of balanced_spmv {category}", 6, 20)
+        size, each = rows * mean, 9
+        spread(case, category, "balanced_spmv", up(size, each), some("balanced_spmv") if category == "atomics" else 192,
+               *lists(rows, mean), unit(size), unit(rows), zeros(rows), i(rows), i(size), i(each))  # fmt: skip
+    rows = drawn("symbolic_widths", 2_000, 15_000)
+    spread(case, "atomics", "symbolic_widths", 32 * rows, some("symbolic_widths", most=512),
+           Array("offsets", "i4", rows + 1, 8), numbers(8 * rows, rows), zeros(rows, "i4"), i(rows),
+           smem=lambda block: 64 * block)  # fmt: skip
+    for category, low, high in (("cache", 3_000, 20_000), ("stream", 300_000, 500_000)):
+        nodes, mean = (
+            drawn(f"neighbour_means {category}", low, high),
+            drawn(f"mean of neighbour_means {category}", 5, 20),
+        )
+        spread(case, category, "neighbour_means", 32 * nodes, some("neighbour_means") if category == "cache" else 256,
+               *lists(nodes, mean), unit(32 * nodes), zeros(32 * nodes), i(nodes))  # fmt: skip
+    nodes, draws = drawn("sampled_neighbours", 5_000, 50_000), drawn("draws of sampled_neighbours", 4, 15)
+    spread(case, "division", "sampled_neighbours", nodes * draws, some("sampled_neighbours"), *lists(nodes, 12),
+           zeros(nodes * draws, "i4"), i(nodes), i(draws), u(8))  # fmt: skip
+    for name, low, high in (("few", 5_000, 20_000), ("many", 80_000, 300_000)):
+        nodes = drawn(f"union_edges {name}", low, high)
+        n = nodes // 3
+        spread(case, "atomics", "union_edges", n, some("union_edges") if name == "few" else 128, numbers(2 * n, nodes),
+               Drawn("alone", "i4", nodes), i(n))  # fmt: skip
+
+
+def _strings(case: Any) -> None:
+    size, length = drawn("kmp_counts", 300_000, 2_000_000), drawn("length of kmp_counts", 5, 20)
+    spread(case, "divergence", "kmp_counts", up(size, 40), some("kmp_counts"), numbers(size, 2, "u1"),
+           Drawn("pattern", "u1", length, 2), Drawn("backs", "i4", length, 2), zeros(up(size, 40), "i4"), i(size),
+           i(length), i(40))  # fmt: skip
+    n, length = drawn("bitap_changed", 4_000, 30_000), drawn("length of bitap_changed", 60, 250)
+    spread(case, "alu", "bitap_changed", n, some("bitap_changed"), numbers(n * length, 4, "u1"),
+           Drawn("masks", "u4", 256, 19), zeros(n, "i4"), i(n), i(length), u(1 << 18))  # fmt: skip
+    n, length = drawn("lcs_by_words", 5_000, 60_000), drawn("length of lcs_by_words", 60, 300)
+    spread(case, "int64", "lcs_by_words", n, some("lcs_by_words"), numbers(n * 64, 4, "u1"),
+           numbers(n * length, 4, "u1"), zeros(n, "i4"), i(n), i(length))  # fmt: skip
+    for category, low, high in (("int64", 10_000, 50_000), ("stream", 900_000, 1_500_000)):
+        n, mean = drawn(f"wide_mix_records {category}", low, high), drawn(f"mean of wide_mix {category}", 5, 30)
+        spread(case, category, "wide_mix_records", n, some("wide_mix_records") if category == "int64" else 128,
+               numbers(n * mean, 1 << 63, "u8"), skewed(n, mean), zeros(n, "u8"), i(n))  # fmt: skip
+
+
+def _sorts_and_counts(case: Any) -> None:
+    n, length = drawn("heap_sorted_rows", 3_000, 20_000), drawn("length of heap_sorted_rows", 20, 64)
+    spread(case, "local", "heap_sorted_rows", n, some("heap_sorted_rows"), numbers(n * length, 60_000, "u2"),
+           zeros(n * length, "u2"), i(n), i(length))  # fmt: skip
+    n, length = drawn("quick_select_rows", 3_000, 20_000), drawn("length of quick_select_rows", 40, 96)
+    spread(case, "local", "quick_select_rows", n, some("quick_select_rows"), numbers(n * length, 1 << 30),
+           zeros(n, "i4"), i(n), i(length), i(length // 2))  # fmt: skip
+    grid, length = drawn("kth_by_halving", 100, 600), drawn("length of kth_by_halving", 900, 9_000)
+    within(case, "barrier", "kth_by_halving", grid, some("kth_by_halving"), numbers(grid * length, 1 << 20),
+           zeros(grid, "i4"), i(length), i(length // 3))  # fmt: skip
+    grid = drawn("key_value_bitonic", 100, 500)
+    within(case, "barrier", "key_value_bitonic", grid, some("key_value_bitonic"), numbers(1_024 * grid, 1 << 32, "u4"),
+           zeros(1_024 * grid, "u4"), zeros(1_024 * grid, "u4"))  # fmt: skip
+    for category, n, each in (("votes", drawn("ballot_bins", 200_000, 900_000), 1_001), ("stream", 80_000_003, 9_000)):
+        spread(case, category, "ballot_bins", 32 * up(n, each), some("ballot_bins") if category == "votes" else 256,
+               numbers(n, 8, "u1"), zeros(8, "i4"), i(n), i(each))  # fmt: skip
+    for category, n, grid in (
+        ("atomics", drawn("exponent_bins", 200_000, 2_000_000), 264),
+        ("stream", 16_000_001, 528),
+    ):
+        within(case, category, "exponent_bins", grid, some("exponent_bins") if category == "atomics" else 512,
+               normal(n, high=50), zeros(256, "u4"), i(n))  # fmt: skip

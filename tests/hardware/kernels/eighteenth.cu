@@ -1,0 +1,804 @@
+// Kernels for tests/hardware/eighteenth_cases.py: other ones than those of the seventeen sets before, as programs have
+// them.
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+
+namespace cg = cooperative_groups;
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define EVERY_LANE 0xffffffffu
+
+__device__ __forceinline__ int own_index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+
+__device__ __forceinline__ u32 hashed(u32 x) {
+  x = (x ^ x >> 17) * 0xed5ad4bbu;
+  x = (x ^ x >> 11) * 0xac4c1b51u;
+  return x ^ x >> 15;
+}
+
+// A thread's stream of random numbers; it begins at a hash.
+struct Random {
+  u32 state;
+  __device__ __forceinline__ Random(u32 k, u32 seed) : state(hashed(k ^ seed)) {}
+  __device__ __forceinline__ u32 word() {
+    state = state * 747796405u + 2891336453u;
+    const u32 mixed = (state >> ((state >> 28) + 4) ^ state) * 277803737u;
+    return mixed >> 22 ^ mixed;
+  }
+  __device__ __forceinline__ u32 below(u32 n) { return __umulhi(word(), n); }
+  __device__ __forceinline__ float part() { return ((word() >> 9) + 0.5f) * (1.0f / 8388608.0f); }
+};
+
+template <class T>
+__device__ __forceinline__ T lanes_sum(T x) {
+#pragma unroll
+  for (int step = 16; step; step >>= 1) x += __shfl_xor_sync(EVERY_LANE, x, step);
+  return x;
+}
+
+// ------------------------------------------------------------------------------------------------- reductions and scans
+
+// Sums of equal pieces, one per block: by quads, then the block's threads halve their number in shared memory.
+template <int THREADS>
+__global__ void halving_sums(const float4* __restrict__ in, float* __restrict__ out, int quads) {
+  __shared__ float held[THREADS];
+  const float4* own = in + (size_t)blockIdx.x * quads;
+  float sum = 0.0f;
+  for (int j = threadIdx.x; j < quads; j += THREADS) {
+    const float4 v = own[j];
+    sum += (v.x + v.y) + (v.z + v.w);
+  }
+  held[threadIdx.x] = sum;
+  __syncthreads();
+#pragma unroll
+  for (int half = THREADS / 2; half >= 32; half /= 2) {
+    if (threadIdx.x < half) held[threadIdx.x] = sum += held[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x >= 32) return;
+#pragma unroll
+  for (int step = 16; step; step /= 2) sum += __shfl_down_sync(EVERY_LANE, sum, step);
+  if (threadIdx.x == 0) out[blockIdx.x] = sum;
+}
+
+// Squares of a matrix of doubles, summed by columns; each row of blocks adds what its slab of rows has.
+__global__ void double_column_norms(const double* __restrict__ in, double* __restrict__ out, int rows, int columns,
+                                    int slab) {
+  const int column = own_index();
+  if (column >= columns) return;
+  const int first = blockIdx.y * slab, last = min(first + slab, rows);
+  double sum = 0.0;
+  for (int row = first; row < last; row++) {
+    const double v = in[(size_t)row * columns + column];
+    sum += v * v;
+  }
+  atomicAdd(&out[column], sum);
+}
+
+// log(sum(exp)) of columns: 32 columns per block, the block's rows of threads meet in shared memory.
+__global__ void log_sum_exp_columns(const float* __restrict__ in, float* __restrict__ out, int rows, int columns) {
+  __shared__ float2 parts[32][33];
+  const int column = blockIdx.x * 32 + threadIdx.x;
+  float top = -INFINITY, sum = 0.0f;
+  if (column < columns) {
+    for (int row = threadIdx.y; row < rows; row += blockDim.y) {
+      const float v = in[row * columns + column];
+      if (v > top) {
+        sum = sum * __expf(top - v) + 1.0f;
+        top = v;
+      } else {
+        sum += __expf(v - top);
+      }
+    }
+  }
+  parts[threadIdx.y][threadIdx.x] = make_float2(top, sum);
+  __syncthreads();
+  if (threadIdx.y || column >= columns) return;
+  for (int y = 1; y < blockDim.y; y++) {
+    const float2 other = parts[y][threadIdx.x];
+    if (other.y == 0.0f) continue;
+    const float most = fmaxf(top, other.x);
+    sum = sum * __expf(top - most) + other.y * __expf(other.x - most);
+    top = most;
+  }
+  out[column] = top + __logf(sum);
+}
+
+// Running sums along rows; a block per row, four neighbours per thread, what came before is carried on.
+__global__ void cumulative_rows(const int* __restrict__ in, int* __restrict__ out, int length) {
+  __shared__ int totals[32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int* own = in + (size_t)blockIdx.x * length;
+  int* to = out + (size_t)blockIdx.x * length;
+  int carried = 0;
+  for (int start = 0; start < length; start += 4 * blockDim.x) {
+    const int at = start + 4 * threadIdx.x;
+    int v[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) v[j] = (at + j < length ? own[at + j] : 0) + (j ? v[j - 1] : 0);
+    int sum = v[3];
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const int before = __shfl_up_sync(EVERY_LANE, sum, step);
+      if (lane >= step) sum += before;
+    }
+    if (lane == 31) totals[warp] = sum;
+    __syncthreads();
+    int before = carried + sum - v[3];
+    for (int w = 0; w < warps; w++) {
+      if (w < warp) before += totals[w];
+      carried += totals[w];
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      if (at + j < length) to[at + j] = before + v[j];
+    __syncthreads();
+  }
+}
+
+// How much better than expected each step of a game went (generalised advantages), from the last step to the first.
+__global__ void advantage_traces(const float* __restrict__ rewards, const float* __restrict__ values,
+                                 float* __restrict__ out, int games, int steps, float discount, float trace) {
+  const int k = own_index();
+  if (k >= games) return;
+  float next = values[steps * games + k], sum = 0.0f;
+  for (int t = steps - 1; t >= 0; t--) {
+    const float value = values[t * games + k];
+    sum = rewards[t * games + k] + discount * next - value + discount * trace * sum;
+    out[t * games + k] = sum;
+    next = value;
+  }
+}
+
+// --------------------------------------------------------------------------------------------------- pieces of networks
+
+// Losses of pairs against all others: row k of the anchors belongs to row k of the others, 64 numbers each. A block per
+// anchor; each warp takes every so many others.
+__global__ void contrastive_losses(const float2* __restrict__ anchors, const float2* __restrict__ others,
+                                   float* __restrict__ out, int n, float scale) {
+  __shared__ float tops[32], sums[32];
+  __shared__ float own;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const float2 a = anchors[blockIdx.x * 32 + lane];
+  float top = -INFINITY, sum = 0.0f;
+  for (int j = warp; j < n; j += warps) {
+    const float2 b = others[j * 32 + lane];
+    const float score = scale * lanes_sum(a.x * b.x + a.y * b.y);
+    const float most = fmaxf(top, score);
+    sum = sum * expf(top - most) + expf(score - most);
+    top = most;
+    if (j == blockIdx.x && lane == 0) own = score;
+  }
+  if (lane == 0) {
+    tops[warp] = top;
+    sums[warp] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x) return;
+  float most = tops[0], all = 0.0f;
+  for (int w = 1; w < warps; w++) most = fmaxf(most, tops[w]);
+  for (int w = 0; w < warps; w++) all += sums[w] * expf(tops[w] - most);
+  out[blockIdx.x] = most + logf(all) - own;
+}
+
+// Attention of each query to itself and the keys shortly before; a warp per query, 64 numbers per row.
+__global__ void windowed_attention(const float2* __restrict__ queries, const float2* __restrict__ keys,
+                                   const float2* __restrict__ values, float2* __restrict__ out, int n, int window) {
+  const int lane = threadIdx.x % 32, query = own_index() / 32;
+  if (query >= n) return;
+  const float2 q = queries[query * 32 + lane];
+  float top = -1e30f, sum = 0.0f;
+  float2 mean = make_float2(0.0f, 0.0f);
+  for (int j = max(query - window + 1, 0); j <= query; j++) {
+    const float2 key = keys[j * 32 + lane], value = values[j * 32 + lane];
+    const float score = 0.125f * lanes_sum(q.x * key.x + q.y * key.y);
+    const float most = fmaxf(top, score), kept = __expf(top - most), weight = __expf(score - most);
+    mean.x = mean.x * kept + weight * value.x;
+    mean.y = mean.y * kept + weight * value.y;
+    sum = sum * kept + weight;
+    top = most;
+  }
+  out[query * 32 + lane] = make_float2(mean.x / sum, mean.y / sum);
+}
+
+// Weights of two bits (0, +1, -1) times a vector; a warp per row, 16 weights per word.
+__global__ void ternary_products(const u32* __restrict__ weights, const float4* __restrict__ x, float* __restrict__ out,
+                                 int rows, int words) {
+  const int lane = threadIdx.x % 32, row = own_index() / 32;
+  if (row >= rows) return;
+  float sum = 0.0f;
+  for (int w = lane; w < words; w += 32) {
+    const u32 packed = weights[(size_t)row * words + w];
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      const float4 v = x[4 * w + j];
+      const float four[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+      for (int i = 0; i < 4; i++) {
+        const u32 code = packed >> (8 * j + 2 * i) & 3;
+        sum += code == 1 ? four[i] : code == 2 ? -four[i] : 0.0f;
+      }
+    }
+  }
+  sum = lanes_sum(sum);
+  if (lane == 0) out[row] = sum;
+}
+
+// Gradients of a * gelu(b), in pairs of bfloat16.
+__global__ void geglu_gradients(const __nv_bfloat162* __restrict__ gradients, const __nv_bfloat162* __restrict__ a,
+                                const __nv_bfloat162* __restrict__ b, __nv_bfloat162* __restrict__ to_a,
+                                __nv_bfloat162* __restrict__ to_b, int pairs) {
+  for (int k = own_index(); k < pairs; k += gridDim.x * blockDim.x) {
+    const float2 g = __bfloat1622float2(gradients[k]), x = __bfloat1622float2(a[k]), y = __bfloat1622float2(b[k]);
+    const float gs[2] = {g.x, g.y}, xs[2] = {x.x, x.y}, ys[2] = {y.x, y.y};
+    float first[2], second[2];
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+      const float v = ys[j], inside = 0.79788456f * (v + 0.044715f * v * v * v), turned = tanhf(inside);
+      const float slope = 0.79788456f * (1.0f + 0.134145f * v * v) * (1.0f - turned * turned);
+      first[j] = gs[j] * 0.5f * v * (1.0f + turned);
+      second[j] = gs[j] * xs[j] * 0.5f * (1.0f + turned + v * slope);
+    }
+    to_a[k] = __floats2bfloat162_rn(first[0], first[1]);
+    to_b[k] = __floats2bfloat162_rn(second[0], second[1]);
+  }
+}
+
+// The greatest of 3 x 3 points, every second column and row, and where it stands.
+__global__ void pool_with_places(const int* __restrict__ in, int* __restrict__ out, int* __restrict__ places, int width,
+                                 int height) {
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int wide = (width - 1) / 2, high = (height - 1) / 2;
+  if (x >= wide || y >= high) return;
+  int best = -1, place = 0;
+#pragma unroll
+  for (int dy = 0; dy < 3; dy++) {
+#pragma unroll
+    for (int dx = 0; dx < 3; dx++) {
+      const int at = (2 * y + dy) * width + 2 * x + dx, v = in[at];
+      if (v > best) {
+        best = v;
+        place = at;
+      }
+    }
+  }
+  out[y * wide + x] = best;
+  places[y * wide + x] = place;
+}
+
+// The way back: each gradient goes to the place that was the greatest.
+__global__ void unpool_add(const int* __restrict__ gradients, const int* __restrict__ places, int* __restrict__ out,
+                           int n) {
+  const int k = own_index();
+  if (k < n) atomicAdd(&out[places[k]], gradients[k]);
+}
+
+// Four taps per channel over what came before, then x * sigmoid(x); a thread per channel and piece of time.
+__global__ void causal_taps(const float* __restrict__ in, const float4* __restrict__ taps, float* __restrict__ out,
+                            int channels, int length, int piece) {
+  const int c = own_index();
+  if (c >= channels) return;
+  const float4 w = taps[c];
+  const int first = blockIdx.y * piece, last = min(first + piece, length);
+  float a = first > 2 ? in[(first - 3) * channels + c] : 0.0f;
+  float b = first > 1 ? in[(first - 2) * channels + c] : 0.0f;
+  float d = first > 0 ? in[(first - 1) * channels + c] : 0.0f;
+  for (int t = first; t < last; t++) {
+    const float v = in[t * channels + c], sum = w.x * a + w.y * b + w.z * d + w.w * v;
+    out[t * channels + c] = sum / (1.0f + __expf(-sum));
+    a = b;
+    b = d;
+    d = v;
+  }
+}
+
+// A step of gradients with momentum looked ahead; the float weights lead, the half weights follow.
+__global__ void nesterov_step(const half2* __restrict__ gradients, float2* __restrict__ weights,
+                              float2* __restrict__ speeds, half2* __restrict__ short_weights, int pairs, float rate,
+                              float kept) {
+  const int k = own_index();
+  if (k >= pairs) return;
+  const float2 g = __half22float2(gradients[k]);
+  float2 w = weights[k], v = speeds[k];
+  v = make_float2(kept * v.x + g.x, kept * v.y + g.y);
+  w = make_float2(w.x - rate * (g.x + kept * v.x), w.y - rate * (g.y + kept * v.y));
+  speeds[k] = v;
+  weights[k] = w;
+  short_weights[k] = __float22half2_rn(w);
+}
+
+// Scores of keys: the sum of v * tanh(key + query); a warp per key.
+__global__ void additive_scores(const float* __restrict__ keys, const float* __restrict__ query,
+                                const float* __restrict__ weights, float* __restrict__ out, int n, int size) {
+  const int lane = threadIdx.x % 32, key = own_index() / 32;
+  if (key >= n) return;
+  float sum = 0.0f;
+  for (int j = lane; j < size; j += 32) sum += weights[j] * tanhf(keys[key * size + j] + query[j]);
+  sum = lanes_sum(sum);
+  if (lane == 0) out[key] = sum;
+}
+
+// A memory of 32 x 32 numbers that learns by its mistakes at each step; a warp per head, a column per lane.
+__global__ void delta_rule_heads(const float* __restrict__ keys, const float* __restrict__ queries,
+                                 const float* __restrict__ values, float* __restrict__ out, int heads, int steps,
+                                 float rate) {
+  const int lane = threadIdx.x % 32, head = own_index() / 32;
+  if (head >= heads) return;
+  float memory[32] = {};
+  for (int t = 0; t < steps; t++) {
+    const int at = (head * steps + t) * 32 + lane;
+    const float key = keys[at], query = queries[at];
+    float known = 0.0f, told = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 32; j++) known += __shfl_sync(EVERY_LANE, key, j) * memory[j];
+    const float missed = rate * (values[at] - known);
+#pragma unroll
+    for (int j = 0; j < 32; j++) {
+      memory[j] += __shfl_sync(EVERY_LANE, key, j) * missed;
+      told += __shfl_sync(EVERY_LANE, query, j) * memory[j];
+    }
+    out[at] = told;
+  }
+}
+
+// Hinge losses of triplets (anchor, like, unlike) of rows of a table, 64 half numbers each; a warp per triplet.
+__global__ void triplet_margins(const half2* __restrict__ table, const int* __restrict__ triplets,
+                                float* __restrict__ out, int n, float margin) {
+  const int lane = threadIdx.x % 32, k = own_index() / 32;
+  if (k >= n) return;
+  const half2 a = table[triplets[3 * k] * 32 + lane];
+  const float2 near = __half22float2(__hsub2(a, table[triplets[3 * k + 1] * 32 + lane]));
+  const float2 far = __half22float2(__hsub2(a, table[triplets[3 * k + 2] * 32 + lane]));
+  const float more = lanes_sum(near.x * near.x + near.y * near.y - far.x * far.x - far.y * far.y);
+  if (lane == 0) out[k] = fmaxf(0.0f, more + margin);
+}
+
+// A layer whose edges are cubic splines with 8 coefficients on 0 to 1; a thread per sample and output.
+__global__ void spline_edges(const float* __restrict__ x, const float* __restrict__ coefficients,
+                             float* __restrict__ out, int samples, int inputs, int outputs) {
+  const int k = own_index();
+  if (k >= samples * outputs) return;
+  const int sample = k / outputs, o = k % outputs;
+  float sum = 0.0f;
+  for (int j = 0; j < inputs; j++) {
+    const float at = x[sample * inputs + j] * 5.0f;
+    const int cell = min((int)at, 4);
+    const float t = at - cell, s = 1.0f - t;
+    const float* c = coefficients + (j * outputs + o) * 8 + cell;
+    sum += s * s * s * c[0] + (3.0f * t * t * t - 6.0f * t * t + 4.0f) * c[1] +
+           (3.0f * s * s * s - 6.0f * s * s + 4.0f) * c[2] + t * t * t * c[3];
+  }
+  out[k] = sum * (1.0f / 6.0f);
+}
+
+// Rows through a matrix of rank 8: first the 8 products of the row, a warp each, then all columns.
+__global__ void low_rank_updates(const float* __restrict__ x, const float* __restrict__ down,
+                                 const float* __restrict__ up, float* __restrict__ out, int width) {
+  __shared__ float middle[8];
+  const float* own = x + (size_t)blockIdx.x * width;
+  const int lane = threadIdx.x % 32;
+  for (int r = threadIdx.x / 32; r < 8; r += blockDim.x / 32) {
+    float sum = 0.0f;
+    for (int j = lane; j < width; j += 32) sum += own[j] * down[r * width + j];
+    sum = lanes_sum(sum);
+    if (lane == 0) middle[r] = sum;
+  }
+  __syncthreads();
+  for (int j = threadIdx.x; j < width; j += blockDim.x) {
+    float sum = own[j];
+#pragma unroll
+    for (int r = 0; r < 8; r++) sum += middle[r] * up[r * width + j];
+    out[(size_t)blockIdx.x * width + j] = sum;
+  }
+}
+
+// Scores of 16 queries and 8 keys of bfloat16 per warp, by tensor cores; tiles of keys that come later stay away.
+__global__ void causal_scores_mma(const u32* __restrict__ queries, const u32* __restrict__ keys,
+                                  float2* __restrict__ out, int n, int size) {
+  const int lane = threadIdx.x % 32, across = n / 8, tile = own_index() / 32, row = tile / across * 16;
+  const int column = tile % across * 8, words = size / 2;
+  if (row >= n || column > row + 15) return;
+  const u32* a = queries + (row + lane / 4) * words + lane % 4;
+  const u32* b = keys + (column + lane / 4) * words + lane % 4;
+  float sums[4] = {};
+  for (int j = 0; j < words; j += 8) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[j]), "r"(a[8 * words + j]), "r"(a[j + 4]), "r"(a[8 * words + j + 4]), "r"(b[j]), "r"(b[j + 4]));
+  }
+  const int at = ((row + lane / 4) * n + column) / 2 + lane % 4;
+  out[at] = make_float2(sums[0], sums[1]);
+  out[at + 4 * n] = make_float2(sums[2], sums[3]);
+}
+
+// ------------------------------------------------------------------------------------------------------ linear algebra
+
+// C += A B in tiles of 16 x 16; the blocks of a layer take a slice of the inner dimension and add with atomics.
+__global__ void split_k_product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m,
+                                int n, int inner, int slice) {
+  __shared__ float left[16][16], right[16][17];
+  const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, column = blockIdx.x * 16 + x;
+  const int first = blockIdx.z * slice, last = min(first + slice, inner);
+  float sum = 0.0f;
+  for (int k = first; k < last; k += 16) {
+    left[y][x] = row < m && k + x < last ? a[row * inner + k + x] : 0.0f;
+    right[y][x] = column < n && k + y < last ? b[(k + y) * n + column] : 0.0f;
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < 16; j++) sum += left[y][j] * right[j][x];
+    __syncthreads();
+  }
+  if (row < m && column < n) atomicAdd(&c[row * n + column], sum);
+}
+
+// (A x B) v of Kronecker for many v: a block per v of size * size numbers, as A V B^T in shared memory.
+__global__ void kronecker_apply(const float* __restrict__ a, const float* __restrict__ b, const float* __restrict__ in,
+                                float* __restrict__ out, int size) {
+  extern __shared__ float room[];
+  const int all = size * size;
+  float *v = room, *half = room + all;
+  for (int j = threadIdx.x; j < all; j += blockDim.x) v[j] = in[(size_t)blockIdx.x * all + j];
+  __syncthreads();
+  for (int j = threadIdx.x; j < all; j += blockDim.x) {
+    const int row = j / size, column = j % size;
+    float sum = 0.0f;
+    for (int i = 0; i < size; i++) sum += a[row * size + i] * v[i * size + column];
+    half[j] = sum;
+  }
+  __syncthreads();
+  for (int j = threadIdx.x; j < all; j += blockDim.x) {
+    const int row = j / size, column = j % size;
+    float sum = 0.0f;
+    for (int i = 0; i < size; i++) sum += half[row * size + i] * b[column * size + i];
+    out[(size_t)blockIdx.x * all + j] = sum;
+  }
+}
+
+// A matrix whose diagonals are constant, times a vector: diagonal d is terms[d + n - 1].
+__global__ void toeplitz_apply(const float* __restrict__ terms, const float* __restrict__ in, float* __restrict__ out,
+                               int n) {
+  extern __shared__ float tile[];
+  const int k = own_index();
+  float sum = 0.0f;
+  for (int start = 0; start < n; start += blockDim.x) {
+    const int own = start + threadIdx.x, count = min((int)blockDim.x, n - start);
+    if (own < n) tile[threadIdx.x] = in[own];
+    __syncthreads();
+    if (k < n) {
+      const float* diagonal = terms + k - start + n - 1;
+      for (int j = 0; j < count; j++) sum += diagonal[-j] * tile[j];
+    }
+    __syncthreads();
+  }
+  if (k < n) out[k] = sum;
+}
+
+// ------------------------------------------------------------------------------------------ sparse matrices and graphs
+
+// A sparse matrix times a vector; each thread takes as many elements as another, and adds at the ends of rows.
+__global__ void balanced_spmv(const int* __restrict__ starts, const int* __restrict__ members,
+                              const float* __restrict__ values, const float* __restrict__ x, float* __restrict__ out,
+                              int rows, int size, int each) {
+  const int first = own_index() * each, last = min(first + each, size);
+  if (first >= size) return;
+  int low = 0, high = rows;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (starts[middle] <= first)
+      low = middle;
+    else
+      high = middle;
+  }
+  int row = low, end = starts[row + 1];
+  float sum = 0.0f;
+  for (int j = first; j < last; j++) {
+    while (j >= end) {
+      if (sum != 0.0f) atomicAdd(&out[row], sum);
+      sum = 0.0f;
+      end = starts[++row + 1];
+    }
+    sum += values[j] * x[members[j]];
+  }
+  atomicAdd(&out[row], sum);
+}
+
+// How many different columns a row of the square of a sparse matrix has; a warp per row with a table of 512 places.
+__global__ void symbolic_widths(const int* __restrict__ starts, const int* __restrict__ members, int* __restrict__ out,
+                                int rows) {
+  extern __shared__ int tables[];
+  const int lane = threadIdx.x % 32, row = own_index() / 32;
+  int* table = tables + threadIdx.x / 32 * 512;
+  for (int j = lane; j < 512; j += 32) table[j] = -1;
+  __syncwarp();
+  if (row >= rows) return;
+  int fresh = 0;
+  for (int j = starts[row]; j < starts[row + 1]; j++) {
+    const int middle = members[j], last = starts[middle + 1];
+    for (int i = starts[middle] + lane; i < last; i += 32) {
+      const int column = members[i];
+      u32 place = hashed(column) & 511;
+      for (;;) {
+        const int found = atomicCAS(&table[place], -1, column);
+        if (found == -1) fresh++;
+        if (found == -1 || found == column) break;
+        place = (place + 1) & 511;
+      }
+    }
+  }
+  fresh = lanes_sum(fresh);
+  if (lane == 0) out[row] = fresh;
+}
+
+// Means of the neighbours' 32 features; a warp per node.
+__global__ void neighbour_means(const int* __restrict__ starts, const int* __restrict__ members,
+                                const float* __restrict__ features, float* __restrict__ out, int nodes) {
+  const int lane = threadIdx.x % 32, node = own_index() / 32;
+  if (node >= nodes) return;
+  const int first = starts[node], last = starts[node + 1];
+  float sum = 0.0f;
+  for (int j = first; j < last; j++) sum += features[members[j] * 32 + lane];
+  out[node * 32 + lane] = sum / max(last - first, 1);
+}
+
+// So many neighbours of each node, drawn with repetition; a thread per node and draw.
+__global__ void sampled_neighbours(const int* __restrict__ starts, const int* __restrict__ members,
+                                   int* __restrict__ out, int nodes, int draws, u32 seed) {
+  const int k = own_index();
+  if (k >= nodes * draws) return;
+  const int node = k / draws, first = starts[node], count = starts[node + 1] - first;
+  Random random(k, seed);
+  out[k] = count ? members[first + random.below(count)] : -1;
+}
+
+__device__ __forceinline__ int top_of(int* parents, int k) {
+  int above = __ldcg(&parents[k]);
+  while (above != k) {
+    const int next = __ldcg(&parents[above]);
+    if (next != above) atomicCAS(&parents[k], above, next);
+    k = above;
+    above = next;
+  }
+  return k;
+}
+
+// Joins the parts of a graph along edges: the greater top hangs itself below the smaller one.
+__global__ void union_edges(const int2* __restrict__ edges, int* parents, int n) {
+  const int k = own_index();
+  if (k >= n) return;
+  int a = edges[k].x, b = edges[k].y;
+  for (;;) {
+    a = top_of(parents, a);
+    b = top_of(parents, b);
+    if (a == b) return;
+    const int low = min(a, b), high = max(a, b);
+    if (atomicCAS(&parents[high], high, low) == high) return;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- strings and hashing
+
+// How often a pattern stands in each piece of a text, ends beyond the piece included (Knuth, Morris, Pratt).
+__global__ void kmp_counts(const u8* __restrict__ text, const u8* __restrict__ pattern, const int* __restrict__ backs,
+                           int* __restrict__ out, int size, int length, int piece) {
+  __shared__ int own_backs[64];
+  __shared__ u8 own_pattern[64];
+  for (int j = threadIdx.x; j < length; j += blockDim.x) {
+    own_backs[j] = backs[j];
+    own_pattern[j] = pattern[j];
+  }
+  __syncthreads();
+  const int k = own_index(), first = k * piece, last = min(first + piece + length - 1, size);
+  if (first >= size) return;
+  int held = 0, found = 0;
+  for (int j = first; j < last; j++) {
+    const u8 letter = text[j];
+    while (held && own_pattern[held] != letter) held = own_backs[held - 1];
+    held += own_pattern[held] == letter;
+    if (held == length) {
+      found++;
+      held = own_backs[held - 1];
+    }
+  }
+  out[k] = found;
+}
+
+// Ends of places in texts where a pattern stands with two changed letters at most; masks: where each letter stands.
+__global__ void bitap_changed(const u8* __restrict__ texts, const u32* __restrict__ masks, int* __restrict__ out, int n,
+                              int length, u32 last) {
+  __shared__ u32 own[256];
+  for (int j = threadIdx.x; j < 256; j += blockDim.x) own[j] = masks[j];
+  __syncthreads();
+  const int k = own_index();
+  if (k >= n) return;
+  u32 right = 0, once = 0, twice = 0;
+  int found = 0;
+  for (int j = 0; j < length; j++) {
+    const u32 here = own[texts[k * length + j]];
+    twice = ((twice << 1 | 1) & here) | (once << 1 | 1);
+    once = ((once << 1 | 1) & here) | (right << 1 | 1);
+    right = (right << 1 | 1) & here;
+    found += (twice & last) != 0;
+  }
+  out[k] = found;
+}
+
+// The length of the longest common subsequence of 64 letters of four kinds and a longer text, a word per step.
+__global__ void lcs_by_words(const u8* __restrict__ firsts, const u8* __restrict__ seconds, int* __restrict__ out,
+                             int n, int length) {
+  const int k = own_index();
+  if (k >= n) return;
+  u64 places[4] = {};
+  for (int j = 0; j < 64; j++) {
+    const u8 letter = firsts[k * 64 + j];
+#pragma unroll
+    for (int c = 0; c < 4; c++) places[c] |= (u64)(letter == c) << j;
+  }
+  u64 open = ~0ull;
+  for (int j = 0; j < length; j++) {
+    const u8 letter = seconds[j * n + k];
+    const u64 here = letter & 2 ? (letter & 1 ? places[3] : places[2]) : letter & 1 ? places[1] : places[0];
+    const u64 both = open & here;
+    open = (open + both) | (open - both);
+  }
+  out[k] = __popcll(~open);
+}
+
+// Hashes of records of different lengths by products of 128 bits.
+__global__ void wide_mix_records(const u64* __restrict__ words, const int* __restrict__ starts, u64* __restrict__ out,
+                                 int n) {
+  const int k = own_index();
+  if (k >= n) return;
+  const int first = starts[k], last = starts[k + 1];
+  u64 state = 0x9e3779b97f4a7c15ull ^ (last - first);
+  for (int j = first; j < last; j++) {
+    const u64 a = words[j] ^ 0xa0761d6478bd642full, b = state ^ 0xe7037ed1a0b428dbull;
+    state = (a * b) ^ __umul64hi(a, b);
+  }
+  out[k] = state ^ state >> 32;
+}
+
+// ------------------------------------------------------------------------------------------------- sorting and counting
+
+// Each thread sorts a row of its own in local memory by a heap.
+__global__ void heap_sorted_rows(const u16* __restrict__ in, u16* __restrict__ out, int n, int length) {
+  const int k = own_index();
+  if (k >= n) return;
+  u16 heap[64];
+  for (int j = 0; j < length; j++) heap[j] = in[j * n + k];
+  for (int root = length / 2 - 1, end = length; end > 1;) {
+    u16 sinking;
+    int at;
+    if (root >= 0) {
+      at = root--;
+      sinking = heap[at];
+    } else {
+      at = 0;
+      sinking = heap[--end];
+      heap[end] = heap[0];
+    }
+    for (int child = 2 * at + 1; child < end; child = 2 * at + 1) {
+      if (child + 1 < end && heap[child + 1] > heap[child]) child++;
+      if (heap[child] <= sinking) break;
+      heap[at] = heap[child];
+      at = child;
+    }
+    heap[at] = sinking;
+  }
+  for (int j = 0; j < length; j++) out[j * n + k] = heap[j];
+}
+
+// The number of a given rank in each row, by parting the row again and again (Hoare).
+__global__ void quick_select_rows(const int* __restrict__ in, int* __restrict__ out, int n, int length, int rank) {
+  const int k = own_index();
+  if (k >= n) return;
+  int row[96];
+  for (int j = 0; j < length; j++) row[j] = in[k * length + j];
+  int low = 0, high = length - 1;
+  while (low < high) {
+    const int pivot = row[rank];
+    int i = low, j = high;
+    while (i <= j) {
+      while (row[i] < pivot) i++;
+      while (row[j] > pivot) j--;
+      if (i > j) break;
+      const int held = row[i];
+      row[i++] = row[j];
+      row[j--] = held;
+    }
+    if (j < rank) low = i;
+    if (i > rank) high = j;
+  }
+  out[k] = row[rank];
+}
+
+// The k-th smallest number below 2^20 of each row: the answer's range is halved, a block counts what lies below.
+__global__ void kth_by_halving(const int* __restrict__ in, int* __restrict__ out, int length, int rank) {
+  __shared__ int below;
+  const int* own = in + (size_t)blockIdx.x * length;
+  int low = 0, high = 1 << 20;
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    if (threadIdx.x == 0) below = 0;
+    __syncthreads();
+    int count = 0;
+    for (int j = threadIdx.x; j < length; j += blockDim.x) count += own[j] < middle;
+    count = lanes_sum(count);
+    if (threadIdx.x % 32 == 0) atomicAdd(&below, count);
+    __syncthreads();
+    if (below <= rank)
+      low = middle;
+    else
+      high = middle;
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = low;
+}
+
+// Sorts pairs of key and value, 1024 per block, by a bitonic network in shared memory.
+__global__ void key_value_bitonic(const u32* __restrict__ keys, u32* __restrict__ out, u32* __restrict__ places) {
+  __shared__ u32 held[1024], from[1024];
+  const int start = blockIdx.x * 1024;
+  for (int j = threadIdx.x; j < 1024; j += blockDim.x) {
+    held[j] = keys[start + j];
+    from[j] = j;
+  }
+  for (int width = 2; width <= 1024; width *= 2) {
+    for (int step = width / 2; step; step /= 2) {
+      __syncthreads();
+      for (int j = threadIdx.x; j < 512; j += blockDim.x) {
+        const int a = 2 * j - (j & (step - 1)), b = a + step;
+        const u32 x = held[a], y = held[b], u = from[a], v = from[b];
+        const bool greater = x > y || (x == y && u > v);
+        if (greater == !(a & width)) {
+          held[a] = y;
+          held[b] = x;
+          from[a] = v;
+          from[b] = u;
+        }
+      }
+    }
+  }
+  __syncthreads();
+  for (int j = threadIdx.x; j < 1024; j += blockDim.x) {
+    out[start + j] = held[j];
+    places[start + j] = from[j];
+  }
+}
+
+// Counts of eight kinds by votes: each warp takes a stretch, three votes tell the kind of 32 elements.
+__global__ void ballot_bins(const u8* __restrict__ kinds, int* __restrict__ out, int n, int each) {
+  const int lane = threadIdx.x % 32, first = own_index() / 32 * each, last = min(first + each, n);
+  int count = 0;
+  for (int j = first; j < last; j += 32) {
+    const bool in_reach = j + lane < last;
+    const u32 kind = in_reach ? kinds[j + lane] : 0;
+    u32 same = __ballot_sync(EVERY_LANE, in_reach);
+#pragma unroll
+    for (int bit = 0; bit < 3; bit++) {
+      const u32 vote = __ballot_sync(EVERY_LANE, kind >> bit & 1);
+      same &= lane >> bit & 1 ? vote : ~vote;
+    }
+    count += __popc(same);
+  }
+  if (lane < 8 && count) atomicAdd(&out[lane], count);
+}
+
+// How many numbers have each exponent: in shared memory, then all blocks together.
+__global__ void exponent_bins(const float* __restrict__ in, u32* __restrict__ out, int n) {
+  __shared__ u32 bins[256];
+  for (int j = threadIdx.x; j < 256; j += blockDim.x) bins[j] = 0;
+  __syncthreads();
+  for (int j = own_index(); j < n; j += gridDim.x * blockDim.x) atomicAdd(&bins[__float_as_uint(in[j]) >> 23 & 255], 1);
+  __syncthreads();
+  for (int j = threadIdx.x; j < 256; j += blockDim.x)
+    if (bins[j]) atomicAdd(&out[j], bins[j]);
+}

@@ -1,0 +1,349 @@
+"""The kernels of the eighteenth set compute what they say, and the emulator finds no fault in a small launch of each.
+
+Of a template one instance runs.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.hardware import eighteenth_cases
+from tests.hardware.eighteenth_cases import Drawn
+from tests.hardware.in_python import Rolled, by_thread, from_bf16, rows_of
+from tests.hardware.ninth_cases import Made, lists, normal, skewed, unit
+from tests.hardware.small_launches import SmallLaunches
+from tests.hardware.timing_cases import Array, f, i, zeros
+from tests.hardware.validation_cases import numbers, u
+from tests.sampled import sampled
+
+#: What `.ci/run` runs.
+SAMPLE = ("cumulative_rows", "pool_with_places", "split_k_product", "lcs_by_words", "ballot_bins", "quick_select_rows")
+WORD = 1 << 32
+small = SmallLaunches(eighteenth_cases)
+
+
+def test_every_kernel_of_the_set_has_a_small_launch():
+    assert set(small.launches) == {case.kernel.partition("<")[0] for case in eighteenth_cases.cases()}
+
+
+# Reductions and scans.
+@small("halving_sums<128>", 3, 128, normal(3 * 4 * 150), zeros(3), i(150), tolerance=1e-3)
+def _(numbers_, out, quads):
+    return numbers_.reshape(-1, 4 * quads).astype("f8").sum(axis=1)
+
+
+@small("double_column_norms", (2, 3), 32, normal(40 * 50, "f8"), zeros(50, "f8"), i(40), i(50), i(15), tolerance=1e-10)
+def _(matrix, out, rows, columns, slab):
+    return (matrix.reshape(rows, columns) ** 2).sum(axis=0)
+
+
+@small("log_sum_exp_columns", 2, (32, 4), normal(23 * 45), zeros(45), i(23), i(45), tolerance=1e-4)
+def _(matrix, out, rows, columns):
+    return np.log(np.exp(matrix.reshape(rows, columns).astype("f8")).sum(axis=0))
+
+
+@small("cumulative_rows", 3, 64, numbers(3 * 605, 1_000), zeros(3 * 605, "i4"), i(605))
+def _(rows, out, length):
+    return rows.reshape(-1, length).cumsum(axis=1).ravel()
+
+
+@small("advantage_traces", 2, 32, normal(50 * 11), normal(50 * 12), zeros(550), i(50), i(11), f(0.99), f(0.9), output=2,
+       tolerance=1e-4)  # fmt: skip
+def _(rewards, values, out, games, steps, discount, trace):
+    values = values.reshape(steps + 1, games).astype("f8")
+    errors = rewards.reshape(steps, games) + discount * values[1:] - values[:-1]
+    powers = (discount * trace) ** np.arange(steps)
+    return np.concatenate([powers[: steps - t] @ errors[t:] for t in range(steps)])
+
+
+# Pieces of networks.
+@small("contrastive_losses", 20, 96, normal(20 * 64), normal(20 * 64), zeros(20), i(20), f(0.1), output=2,
+       tolerance=1e-3)  # fmt: skip
+def _(anchors, others, out, n, scale):
+    scores = scale * anchors.reshape(n, 64).astype("f8") @ others.reshape(n, 64).T
+    return np.log(np.exp(scores).sum(axis=1)) - scores.diagonal()
+
+
+@small("windowed_attention", 5, 64, normal(10 * 64), normal(10 * 64, high=2), normal(10 * 64), zeros(640), i(10), i(4),
+       output=3, tolerance=1e-3)  # fmt: skip
+def _(queries, keys, values, out, n, window):
+    q, k, v = (a.reshape(n, 64).astype("f8") for a in (queries, keys, values))
+    weights = np.exp(q @ k.T / 8) * np.tri(n) * np.tri(n, k=window - 1).T
+    return (weights / weights.sum(axis=1, keepdims=True) @ v).ravel()
+
+
+@small("ternary_products", 2, 64, numbers(3 * 40, WORD, "u4"), normal(640), zeros(3), i(3), i(40), output=2,
+       tolerance=1e-3)  # fmt: skip
+def _(weights, x, out, rows, words):
+    codes = weights[:, None] >> np.arange(0, 32, 2, dtype="u4") & 3
+    return np.array([0.0, 1, -1, 0])[codes].reshape(rows, -1) @ x
+
+
+BF16 = Made("bf16", "u2", 200, 1)
+
+
+@small("geglu_gradients", 2, 32, BF16, BF16, Made("bf16", "u2", 200, 2), zeros(200, "u2"), zeros(200, "u2"), i(100),
+       output=(3, 4), seen=from_bf16, tolerance=2e-2)  # fmt: skip
+def _(gradients, a, b, to_a, to_b, pairs):
+    g, x, y = map(from_bf16, (gradients, a, b))
+    gelu = lambda v: 0.5 * v * (1 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3)))  # noqa: E731
+    return g * gelu(y), g * x * (gelu(y + 1e-5) - gelu(y - 1e-5)) / 2e-5
+
+
+@small("pool_with_places", (1, 2), (16, 4), numbers(21 * 12, 10_000), zeros(50, "i4"), zeros(50, "i4"), i(21), i(12),
+       output=(1, 2))  # fmt: skip
+def _(picture, out, places, width, height):
+    windows = np.lib.stride_tricks.sliding_window_view(picture.reshape(height, width), (3, 3))[::2, ::2]
+    windows = windows.reshape(*windows.shape[:2], 9)
+    y, x = np.indices(windows.shape[:2]) * 2
+    best = windows.argmax(axis=2)
+    return windows.max(axis=2).ravel(), ((y + best // 3) * width + x + best % 3).ravel()
+
+
+@small("unpool_add", 2, 64, numbers(100, 1_000), numbers(100, 30), zeros(30, "i4"), i(100), output=2)
+def _(gradients, places, out, n):
+    return np.bincount(places, gradients, 30)
+
+
+@small("causal_taps", (2, 3), 32, normal(40 * 20), normal(4 * 40), zeros(800), i(40), i(20), i(8), output=2,
+       tolerance=1e-3)  # fmt: skip
+def _(signal, taps, out, channels, length, piece):
+    padded = np.pad(signal.reshape(length, channels).astype("f8"), ((3, 0), (0, 0)))
+    sums = sum(taps.reshape(channels, 4)[:, j] * padded[j : j + length] for j in range(4))
+    return (sums / (1 + np.exp(-sums))).ravel()
+
+
+@small(
+    "nesterov_step",
+    2,
+    32,
+    normal(100, "f2"),
+    normal(100),
+    normal(100, high=2),
+    zeros(100, "f2"),
+    i(50),
+    f(0.1),
+    f(0.9),
+    output=(1, 2),
+    tolerance=1e-4,
+)
+def _(gradients, weights, speeds, short_weights, pairs, rate, kept):
+    g, v = gradients.astype("f8"), kept * speeds.astype("f8")
+    return weights - rate * (g + kept * (v + g)), v + g
+
+
+@small("additive_scores", 3, 64, normal(5 * 45), normal(45), normal(45), zeros(5), i(5), i(45), output=3,
+       tolerance=1e-4)  # fmt: skip
+def _(keys, query, weights, out, n, size):
+    return np.tanh(keys.reshape(n, size).astype("f8") + query) @ weights
+
+
+@small("delta_rule_heads", 2, 64, unit(3 * 7 * 32), normal(3 * 7 * 32), normal(3 * 7 * 32), zeros(672), i(3), i(7),
+       f(0.05), output=3, tolerance=1e-3)  # fmt: skip
+def _(keys, queries, values, out, heads, steps, rate):
+    k, q, v = (a.reshape(heads, steps, 32).astype("f8") for a in (keys, queries, values))
+    found, memory = np.zeros_like(k), np.zeros((heads, 32, 32))
+    for t in range(steps):
+        known = np.einsum("hi,hij->hj", k[:, t], memory)
+        memory += rate * k[:, t, :, None] * (v[:, t] - known)[:, None]
+        found[:, t] = np.einsum("hi,hij->hj", q[:, t], memory)
+    return found.ravel()
+
+
+@small("triplet_margins", 3, 64, normal(20 * 64, "f2"), numbers(15, 20), zeros(5), i(5), f(9), output=2, tolerance=0.3)
+def _(table, triplets, out, n, margin):
+    a, b, c = table.astype("f8").reshape(-1, 64)[triplets.reshape(n, 3)].swapaxes(0, 1)
+    return np.maximum(0, ((a - b) ** 2).sum(axis=1) - ((a - c) ** 2).sum(axis=1) + margin)
+
+
+@small("spline_edges", 2, 64, unit(12 * 7), normal(7 * 9 * 8), zeros(108), i(12), i(7), i(9), output=2, tolerance=1e-4)
+def _(x, coefficients, out, samples, inputs, outputs):
+    def bump(t):
+        t = abs(t)
+        return np.where(t < 1, 2 / 3 - t**2 + t**3 / 2, np.where(t < 2, (2 - t) ** 3 / 6, 0))
+
+    weights = bump(x.reshape(samples, inputs, 1).astype("f8") * 5 - np.arange(-1, 7))
+    return np.einsum("sjc,joc->so", weights, coefficients.reshape(inputs, outputs, 8)).ravel()
+
+
+@small("low_rank_updates", 3, 96, normal(3 * 101), normal(8 * 101), normal(8 * 101, high=2), zeros(303), i(101),
+       output=3, tolerance=1e-3)  # fmt: skip
+def _(x, down, up_, out, width):
+    x = x.reshape(-1, width).astype("f8")
+    return (x + x @ down.reshape(8, width).T @ up_.reshape(8, width)).ravel()
+
+
+@small(
+    "causal_scores_mma",
+    9,
+    64,
+    Drawn("bf16 pairs", "u4", 48 * 16, 1),
+    Drawn("bf16 pairs", "u4", 48 * 16, 2),
+    zeros(48 * 48),
+    i(48),
+    i(32),
+    output=2,
+    tolerance=1e-3,
+)
+def _(queries, keys, out, n, size):
+    shown = np.kron(np.tri(n // 16), np.ones((16, 16)))
+    return (
+        from_bf16(queries.view("u2")).reshape(n, size) @ from_bf16(keys.view("u2")).reshape(n, size).T * shown
+    ).ravel()
+
+
+# Linear algebra.
+@small("split_k_product", (2, 2, 3), (16, 16), numbers(20 * 50, 9, "f4"), numbers(50 * 25, 9, "f4"), zeros(500), i(20),
+       i(25), i(50), i(18), output=2)  # fmt: skip
+def _(a, b, c, m, n, inner, slice_):
+    return (a.reshape(m, inner) @ b.reshape(inner, n)).ravel()
+
+
+@small("kronecker_apply", 2, 64, normal(81), normal(81, high=2), normal(2 * 81), zeros(162), i(9), smem=648, output=3,
+       tolerance=1e-3)  # fmt: skip
+def _(a, b, vectors, out, size):
+    whole = np.kron(a.reshape(size, size).astype("f8"), b.reshape(size, size))
+    return (vectors.reshape(-1, size * size) @ whole.T).ravel()
+
+
+@small("toeplitz_apply", 2, 32, normal(2 * 50 - 1), normal(50), zeros(50), i(50), smem=128, output=2, tolerance=1e-3)
+def _(terms, vector, out, n):
+    k = np.arange(n)
+    return terms.astype("f8")[k[:, None] - k + n - 1] @ vector
+
+
+# Sparse matrices and graphs.
+@small("balanced_spmv", 2, 32, *lists(60, 5), numbers(300, 9, "f4"), numbers(60, 9, "f4"), zeros(60), i(60), i(300),
+       i(7), output=4)  # fmt: skip
+def _(starts, members, values, x, out, rows, size, each):
+    return [values[a:b] @ x[members[a:b]] for a, b in pairwise(starts)]
+
+
+@small("symbolic_widths", 8, 64, Array("offsets", "i4", 16, 4), numbers(60, 15), zeros(15, "i4"), i(15), smem=4_096,
+       output=2)  # fmt: skip
+def _(starts, members, out, rows):
+    near = rows_of(starts, members)
+    return [len({c for m in row for c in near[m]}) for row in near]
+
+
+@small("neighbour_means", 8, 64, *lists(15, 4), normal(15 * 32), zeros(480), i(15), output=3, tolerance=1e-4)
+def _(starts, members, features, out, nodes):
+    features = features.reshape(nodes, 32).astype("f8")
+    return np.concatenate([features[row].sum(axis=0) / max(len(row), 1) for row in rows_of(starts, members)])
+
+
+@small("sampled_neighbours", 3, 32, *lists(15, 4), zeros(90, "i4"), i(15), i(6), u(3), output=2)
+def _(starts, members, out, nodes, draws, seed):
+    near = rows_of(starts, members)
+    found = []
+    for k in range(nodes * draws):
+        row = near[k // draws]
+        found.append(row[Rolled(k, seed).below(len(row))] if row else -1)
+    return found
+
+
+def tops(parents):
+    """Where a walk up from each node ends."""
+    while (parents[parents] != parents).any():
+        parents = parents[parents]
+    return parents
+
+
+@small("union_edges", 2, 32, numbers(100, 90), Drawn("alone", "i4", 90), i(50), seen=tops)
+def _(edges, parents, n):
+    parts = {k: {k} for k in range(90)}
+    for a, b in edges.reshape(n, 2).tolist():
+        parts[a] |= parts[b]
+        parts.update(dict.fromkeys(parts[a], parts[a]))
+    return [min(parts[k]) for k in range(90)]
+
+
+# Strings and hashing.
+@small("kmp_counts", 2, 32, numbers(500, 2, "u1"), Drawn("pattern", "u1", 5, 2), Drawn("backs", "i4", 5, 2),
+       zeros(50, "i4"), i(500), i(5), i(10), output=3)  # fmt: skip
+def _(text, pattern, backs, out, size, length, piece):
+    same = (np.lib.stride_tricks.sliding_window_view(np.append(text, [9] * 4), length) == pattern).all(axis=1)
+    return same.reshape(-1, piece).sum(axis=1)
+
+
+@small("bitap_changed", 2, 32, numbers(50 * 40, 4, "u1"), Drawn("masks", "u4", 256, 7), zeros(50, "i4"), i(50), i(40),
+       u(64), output=2)  # fmt: skip
+def _(texts, masks, out, n, length, last):
+    pattern = [next(c for c in range(256) if masks[c] >> j & 1) for j in range(7)]
+    # A place before the text matches nothing, so it counts as changed.
+    texts = np.pad(texts.reshape(n, length), ((0, 0), (6, 0)), constant_values=9)
+    windows = np.lib.stride_tricks.sliding_window_view(texts, 7, axis=1)
+    return ((windows != pattern).sum(axis=2) <= 2).sum(axis=1)
+
+
+@small("lcs_by_words", 2, 32, numbers(50 * 64, 4, "u1"), numbers(50 * 30, 4, "u1"), zeros(50, "i4"), i(50), i(30),
+       output=2)  # fmt: skip
+def _(firsts, seconds, out, n, length):
+    found = []
+    for a, b in zip(firsts.reshape(n, 64).tolist(), by_thread(seconds, n), strict=True):
+        best = [0] * 65
+        for letter in b:
+            before, best = best, [0]
+            for j, other in enumerate(a):
+                best.append(before[j] + 1 if other == letter else max(before[j + 1], best[j]))
+        found.append(best[64])
+    return found
+
+
+@small("wide_mix_records", 2, 32, numbers(50 * 6, 1 << 63, "u8"), skewed(50, 6), zeros(50, "u8"), i(50), output=2)
+def _(words, starts, out, n):
+    found = []
+    for a, b in pairwise(starts.tolist()):
+        state = 0x9E3779B97F4A7C15 ^ b - a
+        for word in words[a:b].tolist():
+            product = (word ^ 0xA0761D6478BD642F) * (state ^ 0xE7037ED1A0B428DB)
+            state = product % 2**64 ^ product >> 64
+        found.append(state ^ state >> 32)
+    return np.array(found, "u8")
+
+
+# Sorting and counting.
+@small("heap_sorted_rows", 2, 32, numbers(50 * 37, 1_000, "u2"), zeros(50 * 37, "u2"), i(50), i(37))
+def _(rows, out, n, length):
+    return np.sort(rows.reshape(length, n), axis=0).ravel()
+
+
+@small("quick_select_rows", 2, 32, numbers(50 * 45, 60), zeros(50, "i4"), i(50), i(45), i(17))
+def _(rows, out, n, length, rank):
+    return np.sort(rows.reshape(n, length), axis=1)[:, rank]
+
+
+@small("kth_by_halving", 3, 64, numbers(3 * 333, 1 << 20), zeros(3, "i4"), i(333), i(100))
+def _(rows, out, length, rank):
+    return np.sort(rows.reshape(-1, length), axis=1)[:, rank]
+
+
+@small("key_value_bitonic", 2, 128, numbers(2_048, 900, "u4"), zeros(2_048, "u4"), zeros(2_048, "u4"), output=(1, 2))
+def _(keys, out, places):
+    keys = keys.reshape(2, 1_024)
+    return np.sort(keys, axis=1).ravel(), np.argsort(keys, axis=1, kind="stable").ravel()
+
+
+@small("ballot_bins", 2, 64, numbers(500, 8, "u1"), zeros(8, "i4"), i(500), i(133))
+def _(kinds, out, n, each):
+    return np.bincount(kinds, minlength=8)
+
+
+@small("exponent_bins", 2, 64, normal(500, high=50), zeros(256, "u4"), i(500))
+def _(values, out, n):
+    return np.bincount(np.frexp(values)[1] + 126, minlength=256)
+
+
+@pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))
+def test_a_small_launch_is_right_and_without_a_finding(name):
+    small.check(name)
+
+
+def test_an_array_has_its_size():
+    launched = {a for case in eighteenth_cases.cases() for a in case.arguments if isinstance(a, Drawn)}
+    assert {a.kind for a in launched} == eighteenth_cases.RECIPES.keys()
+    assert [a for a in launched if a.size < 300_000 and a.make().shape != (a.size,)] == []
