@@ -36,6 +36,16 @@ def test_shared_memory_per_block() -> None:
         prepared(program(), 1, most + 1)
 
 
+def test_what_a_launch_is_where_nothing_is_asked() -> None:
+    """Nothing is checked, all goes as in a first launch of one grid on 132 SMs, and the file is "kernel.cu"."""
+    given = prepare.prepare(program(), (3, 1, 1), (64, 1, 1), X)[0]
+    assert not given.check
+    assert not given.cooperative
+    assert (given.sm_count, given.file, given.shared_bytes, given.depth) == (132, "kernel.cu", 0, 0)
+    assert (given.warp_order, given.random_order, given.observers) == ((), None, ())
+    assert given.budget == launch.INSTRUCTION_BUDGET
+
+
 def test_local_memory_per_thread() -> None:
     own = ".local .align 16 .b8 own[{}]; mov.u64 %p, own;"
     assert prepared(program(uses=own.format(512 * 1024))).program.image.local_bytes == 512 * 1024

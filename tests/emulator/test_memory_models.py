@@ -14,7 +14,7 @@ from softlab.emulator.lanes import lanes_of
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
 from softlab.emulator.memory.global_memory import GlobalMemory
-from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW
+from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, WINDOW_BYTES
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 
@@ -345,3 +345,32 @@ def test_the_windows_of_generic_addresses() -> None:
         inside = generic.space_of(points, name)
         assert inside.tolist()[:3] == [False, True, True]
         assert not generic.space_of(points, "global")[1:3].any()
+
+
+def test_where_atomics_at_generic_addresses_reach() -> None:
+    """The first lane's address says where: in its window, in an array, or nowhere that compiled code may go."""
+    arrays = Arrays()
+    shared, local = Owned("shared"), Owned("local")
+    generic = GenericMemory(arrays.memory, shared.memory, local.memory)
+    lanes = lanes_of(np.ones((BLOCKS, THREADS), bool))
+    ends = [(name, base, last) for name, base in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW),
+                                                  ("const", PARAMETER_BASE), ("global", arrays.bases[0]))
+            for last in (WINDOW_BYTES if name != "global" else len(arrays.data[0]),)]  # fmt: skip
+    for (name, base, size), offset in product(ends, (0, 8, -8)):
+        site = Site(0, MOVE, "generic", np.dtype("u4"), 1, offset, True, "add.u32")
+        for at in (-4, 0, 4, size - 4, size):
+            target, inside = base + at, 0 <= at < size
+            found = generic.reach(lanes, site, np.uint64(target - offset))
+            if inside and name in ("local", "const"):
+                assert found is None
+            elif inside and name == "shared":
+                assert found is not None
+                assert np.shares_memory(found.memory, shared.memory.data)
+                assert (int(found.address) + found.offset) % 2**64 == at
+            elif inside:
+                assert found is not None
+                assert np.shares_memory(found.memory, arrays.data[0])
+                index = (int(found.address) + found.offset) % 2**64
+                assert np.shares_memory(found.memory.reshape(-1)[index : index + 4], arrays.data[0][at : at + 4])
+            else:
+                assert found is None or not np.shares_memory(found.memory, shared.memory.data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from softlab.emulator.machine.lowering import lowered
@@ -84,3 +86,15 @@ def test_textures_with_an_address_of_their_own() -> None:
     for operand in ("[%rd1 + 8, {%f4}]", "[%rd1, %rd2, {%f4}]"):
         with pytest.raises(NotImplementedError, match="a texture with a sampler of its own"):
             lower("tex.1d.v4.f32.f32", f"{result}, {operand}")
+
+
+@pytest.mark.parametrize("operands", ["%r1.b0, %r2, %r3, %r4", "%r1.h1, %r2, %r3, %r4"])
+def test_a_product_into_a_part_of_a_register(operands: str) -> None:
+    """PTX ISA, "vmad": the parts are of the factors alone, and unsigned numbers are not scaled."""
+    lower("vmad.s32.s32.s32", "%r1, %r2.b1, %r3.h1, %r4")
+    assert is_refused("vmad.s32.s32.s32", operands)
+    for types, minus, scale in product(
+        ("u32.u32", "u32.s32", "s32.u32", "s32.s32"), ("", "-"), ("", ".shr7", ".shr15")
+    ):
+        unsigned = types == "u32.u32" and not minus and bool(scale)
+        assert is_refused(f"vmad.s32.{types}{scale}", f"%r1, %r2, %r3, {minus}%r4") == unsigned

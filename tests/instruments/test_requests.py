@@ -67,3 +67,19 @@ extern "C" __global__ void own(const volatile float* x, float* y) {
     found = requests(run, block=block, warp=warp)
     assert [(one.block, one.warp, one.store) for one in found] == [(block, warp, False), (block, warp, True)]
     assert [one.offset[0] for one in found] == [4 * (64 * block + 32 * warp)] * 2
+
+
+def test_memory_that_is_no_array_of_the_launch() -> None:
+    """Its address stands for the offset, since there is no array from which to count."""
+    source = """extern "C" __global__ void k(int* y) {
+      int* own = (int*)malloc(4 * 32);
+      if (threadIdx.x != 3) own[threadIdx.x] = 5;
+      y[threadIdx.x] = own != nullptr;
+      free(own); }"""
+    run = Kernel(source, "k").run(1, 32, (np.zeros(32, np.int32),), check=False)
+    (inside,), (outside,) = requests(run, line=4), requests(run, line=3)
+    assert inside.argument == 0
+    assert inside.offset.tolist() == [4 * lane for lane in range(32)]
+    assert outside.argument is None
+    assert outside.offset.tolist() == outside.address.tolist()
+    assert (outside.address != 0).tolist() == outside.active.tolist() == [lane != 3 for lane in range(32)]

@@ -171,3 +171,42 @@ def test_a_threads_stack_is_its_own(warp: int, lane: int, value: int) -> None:
     assert (cell.kind, cell.bits, whence.lane, whence.note) == ("local", value, lane, f"Lane {lane} stored it.")
     stored = [s for s in range(len(record)) if record.text(s).startswith("st.local")]
     assert whence.step == stored[{4: 0, 7: 1, 9: 2}[value]]
+
+
+_SHUFFLE = """
+.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  add.s32 %r2, %r1, 100;
+  shfl.sync.up.b32 %r3|%p1, %r2, 3, 0, -1;
+  shfl.sync.down.b32 _|%p2, %r2, 5, 31, -1;
+  selp.b32 %r4, 1, 0, %p1;
+  selp.b32 %r5, 2, 0, %p2;
+  add.s32 %r6, %r3, %r4;
+  add.s32 %r6, %r6, %r5;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r6;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("lane", "giver"), [(0, 0), (2, 2), (3, 0), (31, 28)])
+def test_both_results_of_a_shuffle(lane: int, giver: int) -> None:
+    """The value comes from a lane, and the predicate from the distance that was asked for."""
+    y = np.zeros(32, np.int32)
+    record = Kernel.from_ptx(_SHUFFLE, "k").steps(1, 32, (y,))
+    value = origin(record, register_source(record, "%r3", lane, len(record)))
+    (given,) = value.inputs
+    assert (given.kind, given.name, given.lane, given.bits) == ("register", "%r2", giver, 100 + giver)
+    assert value.note == (f"Lane {lane} kept its own." if lane < 3 else f"Lane {lane} took it from lane {giver}.")
+    for name, distance in (("%p1", 3), ("%p2", 5)):
+        inside = origin(record, register_source(record, name, lane, len(record)))
+        (asked,) = inside.inputs
+        assert (asked.kind, asked.name, asked.lane) == ("constant", str(distance), lane)
+        assert inside.note == "It says whether the lane that was asked for is in range."
