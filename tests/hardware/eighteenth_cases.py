@@ -66,11 +66,17 @@ def _masks(size: int, high: int, rng: np.random.Generator) -> list[int]:
     return [sum(1 << j for j in range(high) if pattern[j] == letter) for letter in range(size)]
 
 
+def _view(size: int, high: int, rng: np.random.Generator) -> list[float]:
+    """A projection that turns a picture ``high`` points wide a little and looks at it from the side."""
+    return [0.9, 0.2, -0.05 * high, -0.15, 1.1, 0.04 * high, 0.3 / high, 0.1 / high, 0.9]
+
+
 RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "alone": lambda size, high, rng: np.arange(size),
     "pattern": lambda size, high, rng: pattern_of(size, high),
     "backs": _backs,
     "masks": _masks,
+    "view": _view,
     "bf16 pairs": lambda size, high, rng: (
         (rng.normal(0, high, 2 * size).astype("f4").view("u4") >> 16).astype("u2").view("u4")
     ),
@@ -99,6 +105,11 @@ def cases() -> list[TimingCase]:
             _sparse,
             _strings,
             _sorts_and_counts,
+            _fields,
+            _chances,
+            _orbits_and_matrices,
+            _views,
+            _spectra,
         )
     )
 
@@ -338,3 +349,110 @@ def _sorts_and_counts(case: Any) -> None:
     ):
         within(case, category, "exponent_bins", grid, some("exponent_bins") if category == "atomics" else 512,
                normal(n, high=50), zeros(256, "u4"), i(n))  # fmt: skip
+
+
+def _fields(case: Any) -> None:
+    for category, low, high in (("shared", 150, 700), ("stream", 3_000, 4_500)):
+        width, height = (drawn(f"{side} of membrane_step {category}", low, high) for side in ("width", "height"))
+        for x, y in shapes("membrane_step") if category == "shared" else ((32, 16),):
+            case(category, "membrane_step", (up(width, x), up(height, y)), (x, y), normal(width * height),
+                 normal(width * height, high=2), zeros(width * height), i(width), i(height), f(0.2),
+                 smem=4 * (x + 2) * (y + 2), series="membrane_step" if category == "shared" else "")  # fmt: skip
+    grid, cells = drawn("burgers_lines", 60, 600), drawn("cells of burgers_lines", 300, 3_000)
+    within(case, "barrier", "burgers_lines", grid, some("burgers_lines"), unit(grid * cells), zeros(grid * cells),
+           i(cells), i(60), f(0.2), smem=8 * cells)  # fmt: skip
+    width, height = drawn("width of forest_fires", 200, 1_200), drawn("height of forest_fires", 200, 1_200)
+    in_shapes(case, "divergence", "forest_fires", width, height, shapes("forest_fires"),
+              numbers(width * height, 3, "u1"), zeros(width * height, "u1"), i(width), i(height), u(5))  # fmt: skip
+    side = 2 * drawn("mirrored_rotors", 60, 400)
+    spread(case, "sfu", "mirrored_rotors", side * side, some("mirrored_rotors"), unit(side * side, high=6),
+           zeros(side * side), i(side), i(1))  # fmt: skip
+    for category, low, high in (("division", 20_000, 90_000), ("stream", 5_000_000, 9_000_000)):
+        n, rows = drawn(f"minmod_transport {category}", low, high), 7
+        spread(case, category, "minmod_transport", rows * (n // rows), one(f"minmod_transport {category}"),
+               normal(rows * (n // rows)), zeros(rows * (n // rows)), i(rows), i(n // rows), f(0.4))  # fmt: skip
+    for category, low, high in (("fp64", 100, 500), ("stream", 1_500, 2_500)):
+        width, height = (drawn(f"{side} of residual_norm {category}", low, high) for side in ("width", "height"))
+        in_shapes(case, category, "residual_norm", width - 2, height - 2,
+                  shapes("residual_norm") if category == "fp64" else ((64, 4),), unit(width * height, "f8"),
+                  unit(width * height, "f8", 2), zeros(1, "f8"), i(width), i(height))  # fmt: skip
+
+
+def _chances(case: Any) -> None:
+    n, people = drawn("outbreaks", 5_000, 40_000), drawn("people of outbreaks", 100, 500)
+    spread(case, "divergence", "outbreaks", n, some("outbreaks"), zeros(n, "i4"), i(n), i(people), u(15), u(6))
+    n, steps = drawn("knock_out_options", 10_000, 90_000), drawn("steps of knock_out_options", 50, 250)
+    spread(case, "sfu", "knock_out_options", n, some("knock_out_options"), zeros(n), i(n), i(steps), f(0.0005), f(0.02),
+           f(0.25), u(9))  # fmt: skip
+    n = drawn("ruined_players", 5_000, 40_000)
+    spread(case, "divergence", "ruined_players", n, one("ruined_players"), zeros(n, "i4"), i(n), i(15), i(40), u(2))
+    n, draws = drawn("combined_recurrences", 5_000, 50_000), drawn("draws of combined_recurrences", 20, 120)
+    spread(case, "int64", "combined_recurrences", n, some("combined_recurrences"), zeros(n, "u8"), i(n), i(draws))
+    n, draws = drawn("four_word_streams", 5_000, 50_000), drawn("draws of four_word_streams", 60, 400)
+    spread(case, "int64", "four_word_streams", n, one("four_word_streams"), zeros(n, "u8"), i(n), i(draws))
+    n, draws = drawn("lagged_draws", 4_000, 30_000), drawn("draws of lagged_draws", 60, 250)
+    spread(case, "local", "lagged_draws", n, some("lagged_draws"), zeros(n, "u4"), i(n), i(draws))
+
+
+def _orbits_and_matrices(case: Any) -> None:
+    n, steps = drawn("orbit_leaps", 3_000, 30_000), drawn("steps of orbit_leaps", 40, 200)
+    spread(case, "fp64", "orbit_leaps", n, some("orbit_leaps"), unit(n, "f8"), zeros(n, "f8"), i(n), i(steps),
+           ("f8", 0.01))  # fmt: skip
+    n, steps = drawn("dimer_swings", 10_000, 90_000), drawn("steps of dimer_swings", 100, 500)
+    spread(case, "latency", "dimer_swings", n, one("dimer_swings"), unit(n), zeros(n), i(n), i(steps), f(0.05))
+    for category, low, high in (("fp64", 5_000, 30_000), ("stream", 400_000, 700_000)):
+        n = drawn(f"matrix_exponentials {category}", low, high)
+        spread(case, category, "matrix_exponentials", n, one(f"matrix_exponentials {category}", most=512),
+               normal(9 * n, "f8"), zeros(9 * n, "f8"), i(n), i(6 if category == "fp64" else 0))  # fmt: skip
+    n, turns = drawn("polar_rotations", 10_000, 90_000), drawn("turns of polar_rotations", 4, 12)
+    spread(case, "fma", "polar_rotations", n, some("polar_rotations"), unit(9 * n), zeros(9 * n), i(n), i(turns))
+    n, inner = 128 * drawn("outer_tiles", 3, 9), 8 * drawn("inner of outer_tiles", 20, 90)
+    for size in (1, 2, 4, 8):
+        case("fma", f"outer_tiles<{size}>", (n // (16 * size), n // (16 * size)), 256, unit(n * inner), unit(inner * n),
+             zeros(n * n), i(n), i(inner), series="outer_tiles")  # fmt: skip
+    for category, low, high in (("shuffle", 2_000, 15_000), ("stream", 250_000, 500_000)):
+        n = drawn(f"coupled_lanes {category}", low, high)
+        spread(case, category, "coupled_lanes", 32 * n, some("coupled_lanes") if category == "shuffle" else 160,
+               unit(32 * n), unit(32 * n, high=-1), normal(32 * n), zeros(32 * n), i(n))  # fmt: skip
+
+
+def _views(case: Any) -> None:
+    width, height = drawn("width of median_by_counts", 80, 400), drawn("height of median_by_counts", 80, 400)
+    in_shapes(case, "local", "median_by_counts", width, height, shapes("median_by_counts"),
+              numbers(width * height, 64, "u1"), zeros(width * height, "u1"), i(width), i(height))  # fmt: skip
+    for category, low, high in (("cache", 200, 900), ("stream", 3_000, 5_000)):
+        width, height = (drawn(f"{side} of homography_view {category}", low, high) for side in ("width", "height"))
+        in_shapes(case, category, "homography_view", width, height,
+                  shapes("homography_view") if category == "cache" else ((16, 16),),
+                  numbers(width * height, 256, "u1"), Drawn("view", "f4", 9, width), zeros(width * height), i(width),
+                  i(height))  # fmt: skip
+    for category, low, high in (("beginner", 30_000, 300_000), ("stream", 8_000_000, 20_000_000)):
+        n = drawn(f"packed_565 {category}", low, high)
+        spread(case, category, "packed_565", n, some("packed_565") if category == "beginner" else 256,
+               numbers(3 * n, 256, "u1"), zeros(n, "u2"), i(n))  # fmt: skip
+    width, height = drawn("width of mosaic_means", 200, 1_500), drawn("height of mosaic_means", 200, 1_500)
+    for x, y in ((8, 8), (16, 16), (32, 16)):
+        case("atomics", "mosaic_means", (up(width, x), up(height, y)), (x, y), numbers(width * height, 256, "u1"),
+             zeros(width * height, "u1"), i(width), i(height))  # fmt: skip
+    for category, low, high in (("sfu", 20_000, 200_000), ("stream", 6_000_000, 9_000_000)):
+        n = drawn(f"tone_mapped {category}", low, high)
+        spread(case, category, "tone_mapped", n, some("tone_mapped") if category == "sfu" else 192, unit(3 * n, high=9),
+               zeros(3 * n, "u1"), i(n), f(0.3), f(4))  # fmt: skip
+    width, height = drawn("width of local_contrasts", 200, 900), drawn("height of local_contrasts", 200, 900)
+    for x, y in shapes("local_contrasts"):
+        case("shared", "local_contrasts", (up(width, x), up(height, y)), (x, y), numbers(width * height, 256, "u1"),
+             zeros(width * height), i(width), i(height), smem=(x + 6) * (y + 6), series="local_contrasts")  # fmt: skip
+
+
+def _spectra(case: Any) -> None:
+    for category, low, high in (("sfu", 20_000, 200_000), ("stream", 6_000_000, 9_000_000)):
+        signals, half = drawn(f"real_halves {category}", low, high) // 500, 500
+        spread(case, category, "real_halves", signals * half, some("real_halves") if category == "sfu" else 320,
+               normal(2 * signals * half), zeros(2 * signals * half), i(signals), i(half))  # fmt: skip
+    for category, low, high in (("fma", 10_000, 90_000), ("stream", 700_000, 1_500_000)):
+        n = drawn(f"fourier_of_12 {category}", low, high)
+        spread(case, category, "fourier_of_12", n, some("fourier_of_12") if category == "fma" else 128, normal(24 * n),
+               zeros(24 * n), i(n))  # fmt: skip
+    grid, length = drawn("hartley_rows", 100, 900), drawn("length of hartley_rows", 100, 600)
+    within(case, "shared", "hartley_rows", grid, some("hartley_rows"), normal(grid * length), zeros(grid * length),
+           i(length), smem=8 * length)  # fmt: skip

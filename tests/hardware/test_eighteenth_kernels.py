@@ -13,6 +13,7 @@ import pytest
 
 from tests.hardware import eighteenth_cases
 from tests.hardware.eighteenth_cases import Drawn
+from tests.hardware.fourteenth_cases import hashes
 from tests.hardware.in_python import Rolled, by_thread, from_bf16, rows_of
 from tests.hardware.ninth_cases import Made, lists, normal, skewed, unit
 from tests.hardware.small_launches import SmallLaunches
@@ -336,6 +337,263 @@ def _(kinds, out, n, each):
 @small("exponent_bins", 2, 64, normal(500, high=50), zeros(256, "u4"), i(500))
 def _(values, out, n):
     return np.bincount(np.frexp(values)[1] + 126, minlength=256)
+
+
+# Simulations.
+@small("membrane_step", (3, 2), (16, 8), normal(37 * 13), normal(37 * 13, high=2), zeros(37 * 13), i(37), i(13), f(0.3),
+       smem=720, output=2, tolerance=1e-4)  # fmt: skip
+def _(now, before, out, width, height, speed):
+    u = np.pad(now.reshape(height, width).astype("f8"), 1)
+    bent = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4 * u[1:-1, 1:-1]
+    return 2.0 * now - before + speed * bent.ravel()
+
+
+@small("burgers_lines", 2, 32, unit(2 * 75), zeros(150), i(75), i(9), f(0.4), smem=600, tolerance=1e-4)
+def _(lines, out, cells, steps, step):
+    v = lines.reshape(-1, cells).astype("f8")
+    for _ in range(steps):
+        v = v - step * (v**2 - np.roll(v, 1, axis=1) ** 2) / 2
+    return v.ravel()
+
+
+@small("forest_fires", (2, 2), (16, 8), numbers(20 * 13, 3, "u1"), zeros(260, "u1"), i(20), i(13), u(5))
+def _(forest, out, width, height, seed):
+    rolls = hashes(np.arange(width * height) ^ int(seed)).reshape(height, width)
+    woods = forest.reshape(height, width)
+    near = np.any([np.roll(woods == 2, d, axis) for d in (1, -1) for axis in (0, 1)], axis=0)
+    burns = near | (rolls % 5_000 == 0)
+    return np.where(woods == 0, rolls % 100 < 5, np.where(woods == 1, 1 + burns, 0)).ravel()
+
+
+@small("mirrored_rotors", 2, 64, unit(100, high=6), zeros(100), i(10), i(1), seen=lambda a: np.exp(1j * a),
+       tolerance=1e-4)  # fmt: skip
+def _(angles, out, side, odd):
+    way = np.exp(1j * angles.astype("f8")).reshape(side, side)
+    sums = sum(np.roll(way, d, axis) for d in (1, -1) for axis in (0, 1))
+    mirrored = (sums / abs(sums)) ** 2 * way.conj()
+    return np.where(np.indices((side, side)).sum(axis=0) % 2 == odd, mirrored, way).ravel()
+
+
+@small("minmod_transport", 3, 64, normal(3 * 50), zeros(150), i(3), i(50), f(0.4), tolerance=1e-4)
+def _(density, out, rows, cells, share):
+    u = density.reshape(rows, cells).astype("f8")
+    steps = u - np.roll(u, 1, axis=1)
+    after = np.roll(steps, -1, axis=1)
+    slopes = np.where(steps * after > 0, np.sign(steps) * np.minimum(abs(steps), abs(after)), 0)
+    edges = u + (1 - share) / 2 * slopes
+    return (u - share * (edges - np.roll(edges, 1, axis=1))).ravel()
+
+
+@small("residual_norm", (2, 3), (16, 4), normal(30 * 12, "f8"), normal(30 * 12, "f8", 2), zeros(1, "f8"), i(30), i(12),
+       output=2, tolerance=1e-9)  # fmt: skip
+def _(u_, right, out, width, height):
+    v = u_.reshape(height, width)
+    bent = 4 * v[1:-1, 1:-1] - v[:-2, 1:-1] - v[2:, 1:-1] - v[1:-1, :-2] - v[1:-1, 2:]
+    return ((right.reshape(height, width)[1:-1, 1:-1] - bent) ** 2).sum()
+
+
+@small("outbreaks", 2, 32, zeros(50, "i4"), i(50), i(40), u(15), u(6), output=0)
+def _(out, n, people, contagion, seed):
+    found = []
+    for k in range(n):
+        random, healthy, ill = Rolled(k, seed), int(people) - 1, 1
+        while ill:
+            catching = int(contagion) * healthy
+            caught = random.below(catching + 10 * int(people)) < catching
+            healthy, ill = healthy - caught, ill + (1 if caught else -1)
+        found.append(people - healthy)
+    return found
+
+
+@small("knock_out_options", 2, 32, zeros(50), i(50), i(12), f(0.01), f(0.1), f(0.3), u(9), output=0, tolerance=1e-3)
+def _(out, n, steps, drift, spread, barrier, seed):
+    found = []
+    for k in range(n):
+        random, price, most = Rolled(k, seed), 0.0, -1.0
+        for _ in range(steps):
+            a, b = random.part(), random.part()
+            price += drift + spread * math.sqrt(-2 * math.log(a)) * math.cos(2 * math.pi * b)
+            most = max(most, price)
+        found.append(max(math.exp(price) - 1, 0) if most < barrier else 0)
+    assert len(set(found)) > 5
+    return found
+
+
+@small("ruined_players", 2, 32, zeros(50, "i4"), i(50), i(4), i(9), u(2), output=0)
+def _(out, n, coins, goal, seed):
+    found = []
+    for k in range(n):
+        random, held, throws, bits = Rolled(k, seed), int(coins), 0, 0
+        while 0 < held < goal:
+            bits = random.word() if throws % 32 == 0 else bits >> 1
+            held += 1 if bits & 1 else -1
+            throws += 1
+        found.append(throws if held else -throws)
+    return found
+
+
+@small("combined_recurrences", 2, 32, zeros(50, "u8"), i(50), i(20), output=0)
+def _(out, n, draws):
+    m, p, found = 4294967087, 4294944443, []
+    for k in range(n):
+        words = hashes(6 * k + np.arange(6)).tolist()
+        a, b, total = [w % m for w in words[:3]], [w % p for w in words[3:]], 0
+        for _ in range(draws):
+            a = [*a[1:], (1403580 * a[1] - 810728 * a[0]) % m]
+            b = [*b[1:], (527612 * b[2] - 1370589 * b[0]) % p]
+            total += (a[2] - b[2]) % m
+        found.append(total)
+    return found
+
+
+@small("four_word_streams", 2, 32, zeros(50, "u8"), i(50), i(20), output=0)
+def _(out, n, draws):
+    def turn(x, by):
+        return (x << by | x >> 64 - by) % 2**64
+
+    found = []
+    for k in range(n):
+        a, b, c, d = hashes(k + np.arange(4)).tolist()
+        a, total = a | 1, 0
+        for _ in range(draws):
+            total += turn(b * 5 % 2**64, 7) * 9
+            shifted = (b << 17) % 2**64
+            c, d = c ^ a, d ^ b
+            b, a = b ^ c, a ^ d
+            c, d = c ^ shifted, turn(d, 45)
+        found.append(total % 2**64)
+    return np.array(found, "u8")
+
+
+@small("lagged_draws", 2, 32, zeros(50, "u4"), i(50), i(70), output=0)
+def _(out, n, draws):
+    found = []
+    for k in range(n):
+        words, folded = hashes(55 * k + np.arange(55)).tolist(), 0
+        for _ in range(draws):
+            words.append((words[-55] + words[-24]) % WORD)
+            folded = folded * 33 % WORD ^ words[-1]
+        found.append(folded)
+    return found
+
+
+@small("orbit_leaps", 2, 32, unit(50, "f8"), zeros(50, "f8"), i(50), i(30), ("f8", 0.02), tolerance=1e-9)
+def _(starts, out, n, steps, step):
+    place, speed = 1 + starts + 0j, 1j
+    for _ in range(steps):
+        place = place + step / 2 * speed
+        speed = speed - step * place / abs(place) ** 3
+        place = place + step / 2 * speed
+    return abs(place)
+
+
+@small("dimer_swings", 2, 32, unit(50), zeros(50), i(50), i(30), f(0.1), tolerance=1e-3)
+def _(starts, out, n, steps, step):
+    apart, speed, held = starts.astype("f8"), 0, 0
+    for _ in range(steps):
+        apart = apart + step * speed
+        lack = 1 - np.exp(-apart)
+        speed, held = speed - 2 * step * lack * (1 - lack), held + lack**2
+    return held
+
+
+# Small matrices.
+@small("matrix_exponentials", 2, 32, normal(9 * 50, "f8"), zeros(450, "f8"), i(50), i(6), tolerance=1e-8)
+def _(matrices, out, n, halvings):
+    found = []
+    for row in by_thread(matrices, n):
+        values, vectors = np.linalg.eig(np.reshape(row, (3, 3)))
+        found.append((vectors * np.exp(values) @ np.linalg.inv(vectors)).real)
+    return np.reshape(found, (n, 9)).T.ravel()
+
+
+@small("polar_rotations", 2, 32, unit(450), zeros(450), i(50), i(8), tolerance=1e-4)
+def _(matrices, out, n, turns):
+    left, _, right = np.linalg.svd(matrices.reshape(n, 3, 3).astype("f8") + 2 * np.eye(3))
+    return (left @ right).ravel()
+
+
+@small("outer_tiles<2>", (2, 2), 256, numbers(64 * 24, 9, "f4"), numbers(64 * 24, 8, "f4"), zeros(4_096), i(64), i(24),
+       output=2)  # fmt: skip
+def _(a, b, c, n, inner):
+    return (a.reshape(n, inner) @ b.reshape(inner, n)).ravel()
+
+
+@small("coupled_lanes", 2, 64, unit(96), unit(96, high=-1), normal(96), zeros(96), i(3), output=3, tolerance=1e-3)
+def _(lower, upper, right, out, n):
+    found = []
+    for a, c, d in zip(*(x.reshape(n, 32).astype("f8") for x in (lower, upper, right)), strict=True):
+        found.append(np.linalg.solve(2.5 * np.eye(32) - np.diag(a[1:], -1) - np.diag(c[:-1], 1), d))
+    return np.ravel(found)
+
+
+# Pictures and spectra.
+@small("median_by_counts", (2, 2), (16, 8), numbers(20 * 13, 64, "u1"), zeros(260, "u1"), i(20), i(13))
+def _(picture, out, width, height):
+    padded = np.pad(picture.reshape(height, width), 2, "edge")
+    return np.median(np.lib.stride_tricks.sliding_window_view(padded, (5, 5)), axis=(2, 3)).ravel()
+
+
+@small("homography_view", (2, 2), (16, 8), numbers(20 * 13, 256, "u1"), Drawn("view", "f4", 9, 20), zeros(260), i(20),
+       i(13), output=2, tolerance=1e-2)  # fmt: skip
+def _(picture, turn, out, width, height):
+    p, found = picture.reshape(height, width).astype("f8"), np.zeros((height, width))
+    for y, x in np.ndindex(height, width):
+        a, b, w = turn.reshape(3, 3).astype("f8") @ (x, y, 1)
+        u_, v = a / w, b / w
+        if 0 <= u_ < width - 1 and 0 <= v < height - 1:
+            s, t = u_ % 1, v % 1
+            found[y, x] = (1 - t, t) @ p[int(v) : int(v) + 2, int(u_) : int(u_) + 2] @ (1 - s, s)
+    assert 0 < (found > 0).sum() < found.size
+    return found.ravel()
+
+
+@small("packed_565", 2, 32, numbers(150, 256, "u1"), zeros(50, "u2"), i(50))
+def _(picture, out, n):
+    return (picture.reshape(n, 3) // (8, 4, 8)) @ (2_048, 32, 1)
+
+
+@small("mosaic_means", (3, 2), (8, 8), numbers(20 * 13, 256, "u1"), zeros(260, "u1"), i(20), i(13))
+def _(picture, out, width, height):
+    found = picture.reshape(height, width).astype(int)
+    for y in range(0, height, 8):
+        for x in range(0, width, 8):
+            found[y : y + 8, x : x + 8] = found[y : y + 8, x : x + 8].mean()
+    return found.ravel()
+
+
+@small("tone_mapped", 2, 32, unit(150, high=9), zeros(150, "u1"), i(50), f(0.3), f(4), absolute=1)
+def _(picture, out, n, key, white):
+    colours = picture.reshape(n, 3).astype("f8")
+    light = colours @ (0.2126, 0.7152, 0.0722)
+    mapped = key * light * (1 + key * light / white**2) / (1 + key * light)
+    return np.round(255 * np.minimum(colours * (mapped / light)[:, None], 1) ** (1 / 2.2)).ravel()
+
+
+@small("local_contrasts", (2, 2), (16, 8), numbers(20 * 13, 256, "u1"), zeros(260), i(20), i(13), smem=308,
+       tolerance=1e-3)  # fmt: skip
+def _(picture, out, width, height):
+    p = picture.reshape(height, width).astype("f8")
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(p, 3, "edge"), (7, 7))
+    return ((p - windows.mean(axis=(2, 3))) / windows.std(axis=(2, 3))).ravel()
+
+
+@small("real_halves", 2, 64, normal(2 * 3 * 32), zeros(192), i(3), i(32), tolerance=1e-3)
+def _(spectra, out, signals, half):
+    points = np.fft.ifft(spectra.astype("f8").view("c16").reshape(signals, half))
+    whole = np.stack([points.real, points.imag], axis=2).reshape(signals, 2 * half)
+    return np.fft.fft(whole)[:, :half].ravel().view("f8")
+
+
+@small("fourier_of_12", 2, 32, normal(24 * 50), zeros(24 * 50), i(50), tolerance=1e-3)
+def _(points, out, n):
+    return np.fft.fft(points.astype("f8").view("c16").reshape(12, n), axis=0).ravel().view("f8")
+
+
+@small("hartley_rows", 2, 64, normal(150), zeros(150), i(75), smem=600, tolerance=1e-3)
+def _(rows, out, length):
+    spectra = np.fft.fft(rows.reshape(-1, length))
+    return (spectra.real - spectra.imag).ravel()
 
 
 @pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))

@@ -802,3 +802,544 @@ __global__ void exponent_bins(const float* __restrict__ in, u32* __restrict__ ou
   for (int j = threadIdx.x; j < 256; j += blockDim.x)
     if (bins[j]) atomicAdd(&out[j], bins[j]);
 }
+
+// --------------------------------------------------------------------------------------------------------- simulations
+
+// A step of waves on a membrane that is held at its edge; blocks keep their part and its border in shared memory.
+__global__ void membrane_step(const float* __restrict__ now, const float* __restrict__ before, float* __restrict__ next,
+                              int width, int height, float speed) {
+  extern __shared__ float part[];
+  const int wide = blockDim.x + 2, high = blockDim.y + 2;
+  const int left = blockIdx.x * blockDim.x - 1, top = blockIdx.y * blockDim.y - 1;
+  for (int j = threadIdx.y * blockDim.x + threadIdx.x; j < wide * high; j += blockDim.x * blockDim.y) {
+    const int x = left + j % wide, y = top + j / wide;
+    part[j] = x >= 0 && y >= 0 && x < width && y < height ? now[y * width + x] : 0.0f;
+  }
+  __syncthreads();
+  const int x = left + 1 + threadIdx.x, y = top + 1 + threadIdx.y;
+  if (x >= width || y >= height) return;
+  const float* own = part + (threadIdx.y + 1) * wide + threadIdx.x + 1;
+  const float bent = own[-1] + own[1] + own[-wide] + own[wide] - 4.0f * own[0];
+  next[y * width + x] = 2.0f * own[0] - before[y * width + x] + speed * bent;
+}
+
+// Lines of speeds that carry themselves along (Burgers, upwind), around; a block per line, all steps in shared memory.
+__global__ void burgers_lines(const float* __restrict__ in, float* __restrict__ out, int cells, int steps, float step) {
+  extern __shared__ float lines[];
+  float *now = lines, *next = lines + cells;
+  for (int j = threadIdx.x; j < cells; j += blockDim.x) now[j] = in[blockIdx.x * cells + j];
+  __syncthreads();
+  for (int t = 0; t < steps; t++) {
+    for (int j = threadIdx.x; j < cells; j += blockDim.x) {
+      const float v = now[j], behind = now[j ? j - 1 : cells - 1];
+      next[j] = v - step * 0.5f * (v * v - behind * behind);
+    }
+    __syncthreads();
+    float* held = now;
+    now = next;
+    next = held;
+  }
+  for (int j = threadIdx.x; j < cells; j += blockDim.x) out[blockIdx.x * cells + j] = now[j];
+}
+
+// A step of a burning forest, around: 0 is bare, 1 a tree, 2 a fire. Trees grow, and light falls from the sky.
+__global__ void forest_fires(const u8* __restrict__ in, u8* __restrict__ out, int width, int height, u32 seed) {
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  const int left = x ? x - 1 : width - 1, right = x + 1 < width ? x + 1 : 0;
+  const int up = y ? y - 1 : height - 1, down = y + 1 < height ? y + 1 : 0, own = y * width + x;
+  const u8 here = in[own];
+  u8 then = 0;
+  if (here == 0) {
+    then = hashed(own ^ seed) % 100 < 5;
+  } else if (here == 1) {
+    const bool near = in[y * width + left] == 2 || in[y * width + right] == 2 || in[up * width + x] == 2 ||
+                      in[down * width + x] == 2;
+    then = near || hashed(own ^ seed) % 5000 == 0 ? 2 : 1;
+  }
+  out[own] = then;
+}
+
+// Angles on a square grid, around, every second one is mirrored at the direction of its four neighbours.
+__global__ void mirrored_rotors(const float* __restrict__ in, float* __restrict__ out, int side, int odd) {
+  const int k = own_index();
+  if (k >= side * side) return;
+  const int x = k % side, y = k / side;
+  float angle = in[k];
+  if ((x + y) % 2 == odd) {
+    const int near[4] = {y * side + (x + 1) % side, y * side + (x + side - 1) % side, (y + 1) % side * side + x,
+                         (y + side - 1) % side * side + x};
+    float east = 0.0f, north = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+      float s, c;
+      sincosf(in[near[j]], &s, &c);
+      east += c;
+      north += s;
+    }
+    angle = 2.0f * atan2f(north, east) - angle;
+  }
+  out[k] = angle;
+}
+
+__device__ __forceinline__ float flatter(float a, float b) {
+  return a * b <= 0.0f ? 0.0f : fabsf(a) < fabsf(b) ? a : b;
+}
+
+// A step of a density that moves to the right with limited slopes; a thread per cell, in rows that go around.
+__global__ void minmod_transport(const float* __restrict__ in, float* __restrict__ out, int rows, int cells,
+                                 float share) {
+  const int k = own_index();
+  if (k >= rows * cells) return;
+  const int row = k / cells, j = k - row * cells;
+  const float* own = in + row * cells;
+  const float far = own[(j + cells - 2) % cells], behind = own[(j + cells - 1) % cells], here = own[j];
+  const float ahead = own[(j + 1) % cells], rest = 0.5f * (1.0f - share);
+  const float comes = behind + rest * flatter(behind - far, here - behind);
+  const float goes = here + rest * flatter(here - behind, ahead - here);
+  out[k] = here - share * (goes - comes);
+}
+
+// The squared residual of Poisson's equation on a grid: five points each, a sum per block, then one atomic.
+__global__ void residual_norm(const double* __restrict__ u, const double* __restrict__ right, double* __restrict__ out,
+                              int width, int height) {
+  __shared__ double sums[32];
+  const int x = own_index() + 1, y = blockIdx.y * blockDim.y + threadIdx.y + 1;
+  double sum = 0.0;
+  if (x < width - 1 && y < height - 1) {
+    const int k = y * width + x;
+    const double miss = right[k] - (4.0 * u[k] - u[k - 1] - u[k + 1] - u[k - width] - u[k + width]);
+    sum = miss * miss;
+  }
+  sum = lanes_sum(sum);
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+  if (thread % 32 == 0) sums[thread / 32] = sum;
+  __syncthreads();
+  if (thread) return;
+  for (int w = 1; w < blockDim.x * blockDim.y / 32; w++) sum += sums[w];
+  atomicAdd(out, sum);
+}
+
+// Illnesses in towns of so many people, meeting by meeting, until nobody is ill: how many were ill.
+__global__ void outbreaks(int* __restrict__ out, int n, int people, u32 contagion, u32 seed) {
+  const int k = own_index();
+  if (k >= n) return;
+  Random random(k, seed);
+  int healthy = people - 1, ill = 1;
+  while (ill) {
+    const u32 catching = contagion * healthy, healing = 10 * people;
+    if (random.below(catching + healing) < catching) {
+      healthy--;
+      ill++;
+    } else {
+      ill--;
+    }
+  }
+  out[k] = people - healthy;
+}
+
+// Payoffs of options that die where the price passes a barrier; a thread per path.
+__global__ void knock_out_options(float* __restrict__ out, int n, int steps, float drift, float spread, float barrier,
+                                  u32 seed) {
+  const int k = own_index();
+  if (k >= n) return;
+  Random random(k, seed);
+  float logarithm = 0.0f;
+  bool alive = true;
+  for (int t = 0; t < steps && alive; t++) {
+    const float u = random.part(), v = random.part();
+    logarithm += drift + spread * sqrtf(-2.0f * logf(u)) * cospif(2.0f * v);
+    alive = logarithm < barrier;
+  }
+  out[k] = alive ? fmaxf(expf(logarithm) - 1.0f, 0.0f) : 0.0f;
+}
+
+// Players with some coins win or lose one per throw until they have none or the goal: the throws, negative for ruin.
+__global__ void ruined_players(int* __restrict__ out, int n, int coins, int goal, u32 seed) {
+  const int k = own_index();
+  if (k >= n) return;
+  Random random(k, seed);
+  int held = coins, throws = 0;
+  u32 bits = 0;
+  while (held && held < goal) {
+    if (throws % 32 == 0) bits = random.word();
+    held += bits & 1 ? 1 : -1;
+    bits >>= 1;
+    throws++;
+  }
+  out[k] = held ? throws : -throws;
+}
+
+// Sums of two combined recurrences of order three, modulo two primes below 2^32 (L'Ecuyer's MRG32k3a).
+__global__ void combined_recurrences(u64* __restrict__ out, int n, int draws) {
+  const int k = own_index();
+  if (k >= n) return;
+  const u64 m = 4294967087ull, p = 4294944443ull;
+  u64 a[3], b[3], sum = 0;
+#pragma unroll
+  for (int j = 0; j < 3; j++) {
+    a[j] = hashed(6 * k + j);
+    b[j] = hashed(6 * k + 3 + j) % p;
+    a[j] %= m;
+  }
+  for (int t = 0; t < draws; t++) {
+    const u64 x = (1403580ull * a[1] + (m - 810728ull) * a[0] % m) % m;
+    const u64 y = (527612ull * b[2] + (p - 1370589ull) * b[0] % p) % p;
+    a[0] = a[1];
+    a[1] = a[2];
+    a[2] = x;
+    b[0] = b[1];
+    b[1] = b[2];
+    b[2] = y;
+    sum += x >= y ? x - y : x + m - y;
+  }
+  out[k] = sum;
+}
+
+__device__ __forceinline__ u64 wide_turned(u64 x, int by) { return x << by | x >> (64 - by); }
+
+// Sums of words of 64 bits from a state of four words (xoshiro256**).
+__global__ void four_word_streams(u64* __restrict__ out, int n, int draws) {
+  const int k = own_index();
+  if (k >= n) return;
+  u64 a = hashed(k) | 1, b = hashed(k + 1), c = hashed(k + 2), d = hashed(k + 3), sum = 0;
+  for (int t = 0; t < draws; t++) {
+    sum += wide_turned(b * 5, 7) * 9;
+    const u64 shifted = b << 17;
+    c ^= a;
+    d ^= b;
+    b ^= c;
+    a ^= d;
+    c ^= shifted;
+    d = wide_turned(d, 45);
+  }
+  out[k] = sum;
+}
+
+// Random words as sums of two older ones, 24 and 55 back, in a ring in local memory.
+__global__ void lagged_draws(u32* __restrict__ out, int n, int draws) {
+  const int k = own_index();
+  if (k >= n) return;
+  u32 ring[55], folded = 0;
+  for (int j = 0; j < 55; j++) ring[j] = hashed(55 * k + j);
+  int at = 0, other = 31;
+  for (int t = 0; t < draws; t++) {
+    const u32 fresh = ring[at] + ring[other];
+    ring[at] = fresh;
+    folded = folded * 33 ^ fresh;
+    at = at == 54 ? 0 : at + 1;
+    other = other == 54 ? 0 : other + 1;
+  }
+  out[k] = folded;
+}
+
+// Orbits around a sun in double precision, by leaps of position and speed; the distance at the end.
+__global__ void orbit_leaps(const double* __restrict__ starts, double* __restrict__ out, int n, int steps,
+                            double step) {
+  const int k = own_index();
+  if (k >= n) return;
+  double x = 1.0 + starts[k], y = 0.0, across = 0.0, along = 1.0;
+  for (int t = 0; t < steps; t++) {
+    x += 0.5 * step * across;
+    y += 0.5 * step * along;
+    const double square = x * x + y * y, pull = step / (square * sqrt(square));
+    across -= pull * x;
+    along -= pull * y;
+    x += 0.5 * step * across;
+    y += 0.5 * step * along;
+  }
+  out[k] = sqrt(x * x + y * y);
+}
+
+// Pairs of atoms that swing in a Morse potential; the sum of what the springs held at all steps.
+__global__ void dimer_swings(const float* __restrict__ starts, float* __restrict__ out, int n, int steps, float step) {
+  const int k = own_index();
+  if (k >= n) return;
+  float apart = starts[k], speed = 0.0f, held = 0.0f;
+  for (int t = 0; t < steps; t++) {
+    apart += step * speed;
+    const float fall = __expf(-apart), lack = 1.0f - fall;
+    speed -= 2.0f * step * lack * fall;
+    held += lack * lack;
+  }
+  out[k] = held;
+}
+
+// ------------------------------------------------------------------------------------------------------ small matrices
+
+// Exponentials of matrices of 3 x 3 doubles: halved often, a series, then squared as often.
+__global__ void matrix_exponentials(const double* __restrict__ in, double* __restrict__ out, int n, int halvings) {
+  const int k = own_index();
+  if (k >= n) return;
+  double a[9], sum[9], term[9], product[9];
+#pragma unroll
+  for (int j = 0; j < 9; j++) {
+    a[j] = scalbn(in[j * n + k], -halvings);
+    sum[j] = term[j] = j % 4 == 0;
+  }
+  for (int order = 1; order <= 10; order++) {
+#pragma unroll
+    for (int j = 0; j < 9; j++)
+      product[j] = (term[j / 3 * 3] * a[j % 3] + term[j / 3 * 3 + 1] * a[j % 3 + 3] + term[j / 3 * 3 + 2] * a[j % 3 + 6]) /
+                   order;
+#pragma unroll
+    for (int j = 0; j < 9; j++) sum[j] += term[j] = product[j];
+  }
+  for (int h = 0; h < halvings; h++) {
+#pragma unroll
+    for (int j = 0; j < 9; j++)
+      product[j] = sum[j / 3 * 3] * sum[j % 3] + sum[j / 3 * 3 + 1] * sum[j % 3 + 3] + sum[j / 3 * 3 + 2] * sum[j % 3 + 6];
+#pragma unroll
+    for (int j = 0; j < 9; j++) sum[j] = product[j];
+  }
+#pragma unroll
+  for (int j = 0; j < 9; j++) out[j * n + k] = sum[j];
+}
+
+// The rotation in a matrix of 3 x 3: the mean of the matrix and its inverse transposed, again and again.
+__global__ void polar_rotations(const float* __restrict__ in, float* __restrict__ out, int n, int turns) {
+  const int k = own_index();
+  if (k >= n) return;
+  float m[9];
+#pragma unroll
+  for (int j = 0; j < 9; j++) m[j] = in[9 * k + j] + (j % 4 == 0 ? 2.0f : 0.0f);
+  for (int t = 0; t < turns; t++) {
+    float c[9];
+#pragma unroll
+    for (int j = 0; j < 9; j++) {
+      const int r = j / 3, s = j % 3, r1 = (r + 1) % 3, r2 = (r + 2) % 3, s1 = (s + 1) % 3, s2 = (s + 2) % 3;
+      c[j] = m[3 * r1 + s1] * m[3 * r2 + s2] - m[3 * r1 + s2] * m[3 * r2 + s1];
+    }
+    const float over = 1.0f / (m[0] * c[0] + m[1] * c[1] + m[2] * c[2]);
+#pragma unroll
+    for (int j = 0; j < 9; j++) m[j] = 0.5f * (m[j] + over * c[j]);
+  }
+#pragma unroll
+  for (int j = 0; j < 9; j++) out[9 * k + j] = m[j];
+}
+
+// Products in tiles of 16 SIZE rows and columns, 256 threads with SIZE x SIZE sums each; whole tiles only.
+template <int SIZE>
+__global__ void outer_tiles(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n,
+                            int inner) {
+  __shared__ float left[8][16 * SIZE + 4], right[8][16 * SIZE];
+  const int x = threadIdx.x % 16, y = threadIdx.x / 16, wide = 16 * SIZE;
+  const int row = blockIdx.y * wide, column = blockIdx.x * wide;
+  float sums[SIZE][SIZE] = {};
+  for (int k = 0; k < inner; k += 8) {
+    for (int j = threadIdx.x; j < 8 * wide; j += 256) {
+      left[j % 8][j / 8] = a[(row + j / 8) * inner + k + j % 8];
+      right[j / wide][j % wide] = b[(k + j / wide) * n + column + j % wide];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float u[SIZE], v[SIZE];
+#pragma unroll
+      for (int j = 0; j < SIZE; j++) {
+        u[j] = left[i][y * SIZE + j];
+        v[j] = right[i][x + 16 * j];
+      }
+#pragma unroll
+      for (int r = 0; r < SIZE; r++) {
+#pragma unroll
+        for (int s = 0; s < SIZE; s++) sums[r][s] += u[r] * v[s];
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int r = 0; r < SIZE; r++) {
+#pragma unroll
+    for (int s = 0; s < SIZE; s++) c[(row + y * SIZE + r) * n + column + x + 16 * s] = sums[r][s];
+  }
+}
+
+// Tridiagonal systems of 32 unknowns, one per warp: each step halves how far the neighbours are coupled.
+__global__ void coupled_lanes(const float* __restrict__ lower, const float* __restrict__ upper,
+                              const float* __restrict__ right, float* __restrict__ out, int n) {
+  const int k = own_index(), lane = threadIdx.x % 32;
+  if (k / 32 >= n) return;
+  float a = lane ? -lower[k] : 0.0f, c = lane < 31 ? -upper[k] : 0.0f, b = 2.5f, d = right[k];
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const float a1 = __shfl_up_sync(EVERY_LANE, a, step), b1 = __shfl_up_sync(EVERY_LANE, b, step);
+    const float c1 = __shfl_up_sync(EVERY_LANE, c, step), d1 = __shfl_up_sync(EVERY_LANE, d, step);
+    const float a2 = __shfl_down_sync(EVERY_LANE, a, step), b2 = __shfl_down_sync(EVERY_LANE, b, step);
+    const float c2 = __shfl_down_sync(EVERY_LANE, c, step), d2 = __shfl_down_sync(EVERY_LANE, d, step);
+    const float low = lane >= step ? -a / b1 : 0.0f, high = lane + step < 32 ? -c / b2 : 0.0f;
+    b += low * c1 + high * a2;
+    d += low * d1 + high * d2;
+    a = low * a1;
+    c = high * c2;
+  }
+  out[k] = d / b;
+}
+
+// ------------------------------------------------------------------------------------------------ pictures and spectra
+
+// Medians of 5 x 5 points of 64 levels, by counting them in local memory.
+__global__ void median_by_counts(const u8* __restrict__ in, u8* __restrict__ out, int width, int height) {
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  u8 counts[64];
+  for (int j = 0; j < 64; j++) counts[j] = 0;
+  for (int dy = -2; dy <= 2; dy++) {
+    for (int dx = -2; dx <= 2; dx++)
+      counts[in[min(max(y + dy, 0), height - 1) * width + min(max(x + dx, 0), width - 1)]]++;
+  }
+  int level = 0;
+  for (int seen = counts[0]; seen < 13; seen += counts[++level]) {
+  }
+  out[y * width + x] = level;
+}
+
+// A picture as a camera would see it from elsewhere: nine numbers of a projection, four points mixed, black outside.
+__global__ void homography_view(const u8* __restrict__ in, const float* __restrict__ turn, float* __restrict__ out,
+                                int width, int height) {
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  const float over = 1.0f / (turn[6] * x + turn[7] * y + turn[8]);
+  const float u = (turn[0] * x + turn[1] * y + turn[2]) * over, v = (turn[3] * x + turn[4] * y + turn[5]) * over;
+  float found = 0.0f;
+  if (u >= 0.0f && v >= 0.0f && u < width - 1 && v < height - 1) {
+    const int left = u, top = v;
+    const float s = u - left, t = v - top;
+    const u8* at = in + top * width + left;
+    found = (1.0f - t) * ((1.0f - s) * at[0] + s * at[1]) + t * ((1.0f - s) * at[width] + s * at[width + 1]);
+  }
+  out[y * width + x] = found;
+}
+
+// Colours of three bytes as words of 5, 6 and 5 bits.
+__global__ void packed_565(const u8* __restrict__ in, u16* __restrict__ out, int n) {
+  const int k = own_index();
+  if (k >= n) return;
+  const u8 red = in[3 * k], green = in[3 * k + 1], blue = in[3 * k + 2];
+  out[k] = red >> 3 << 11 | green >> 2 << 5 | blue >> 3;
+}
+
+// Mosaics: each block of threads paints its part of the picture in the part's mean.
+__global__ void mosaic_means(const u8* __restrict__ in, u8* __restrict__ out, int width, int height) {
+  __shared__ int sum, count;
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (threadIdx.x == 0 && threadIdx.y == 0) sum = count = 0;
+  __syncthreads();
+  const bool inside = x < width && y < height;
+  if (inside) {
+    atomicAdd(&sum, in[y * width + x]);
+    atomicAdd(&count, 1);
+  }
+  __syncthreads();
+  if (inside) out[y * width + x] = sum / count;
+}
+
+// Bright pictures for dark screens: Reinhard's curve on the brightness, then the screen's power.
+__global__ void tone_mapped(const float* __restrict__ in, u8* __restrict__ out, int n, float key, float white) {
+  const int k = own_index();
+  if (k >= n) return;
+  const float r = in[3 * k], g = in[3 * k + 1], b = in[3 * k + 2], light = 0.2126f * r + 0.7152f * g + 0.0722f * b;
+  const float scaled = key * light, mapped = scaled * (1.0f + scaled / (white * white)) / (1.0f + scaled);
+  const float factor = mapped / fmaxf(light, 1e-6f), three[3] = {r, g, b};
+#pragma unroll
+  for (int j = 0; j < 3; j++) out[3 * k + j] = 255.0f * powf(fminf(factor * three[j], 1.0f), 1.0f / 2.2f) + 0.5f;
+}
+
+// How far each point stands from the mean around it, in standard deviations; 7 x 7 points from shared memory.
+__global__ void local_contrasts(const u8* __restrict__ in, float* __restrict__ out, int width, int height) {
+  extern __shared__ u8 area[];
+  const int wide = blockDim.x + 6, high = blockDim.y + 6;
+  for (int j = threadIdx.y * blockDim.x + threadIdx.x; j < wide * high; j += blockDim.x * blockDim.y) {
+    const int x = (int)(blockIdx.x * blockDim.x) - 3 + j % wide, y = (int)(blockIdx.y * blockDim.y) - 3 + j / wide;
+    area[j] = in[min(max(y, 0), height - 1) * width + min(max(x, 0), width - 1)];
+  }
+  __syncthreads();
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  int sum = 0, squares = 0;
+#pragma unroll
+  for (int dy = 0; dy < 7; dy++) {
+#pragma unroll
+    for (int dx = 0; dx < 7; dx++) {
+      const int v = area[(threadIdx.y + dy) * wide + threadIdx.x + dx];
+      sum += v;
+      squares += v * v;
+    }
+  }
+  const float spread = 49.0f * squares - (float)sum * sum;
+  out[y * width + x] = (49.0f * area[(threadIdx.y + 3) * wide + threadIdx.x + 3] - sum) * rsqrtf(spread + 1.0f);
+}
+
+// Spectra of real signals from complex ones of half the length: even and odd points come apart.
+__global__ void real_halves(const float2* __restrict__ in, float2* __restrict__ out, int signals, int half) {
+  const int k = own_index();
+  if (k >= signals * half) return;
+  const int signal = k / half, j = k % half;
+  const float2 a = in[k], b = in[signal * half + (j ? half - j : 0)];
+  const float2 even = make_float2(0.5f * (a.x + b.x), 0.5f * (a.y - b.y));
+  const float2 odd = make_float2(0.5f * (a.y + b.y), 0.5f * (b.x - a.x));
+  float s, c;
+  sincospif(-(float)j / half, &s, &c);
+  out[k] = make_float2(even.x + c * odd.x - s * odd.y, even.y + c * odd.y + s * odd.x);
+}
+
+__device__ __forceinline__ void turn_by(float2& v, float c, float s) {
+  v = make_float2(c * v.x - s * v.y, c * v.y + s * v.x);
+}
+
+// Fourier transforms of 12 points in registers, a thread each: three by four.
+__global__ void fourier_of_12(const float2* __restrict__ in, float2* __restrict__ out, int n) {
+  const int k = own_index();
+  if (k >= n) return;
+  float2 v[12];
+#pragma unroll
+  for (int j = 0; j < 12; j++) v[j] = in[j * n + k];
+#pragma unroll
+  for (int j = 0; j < 4; j++) {
+    const float2 a = v[j], b = v[j + 4], c = v[j + 8], sum = make_float2(b.x + c.x, b.y + c.y);
+    const float2 apart = make_float2(0.8660254f * (b.y - c.y), 0.8660254f * (c.x - b.x));
+    const float2 middle = make_float2(a.x - 0.5f * sum.x, a.y - 0.5f * sum.y);
+    v[j] = make_float2(a.x + sum.x, a.y + sum.y);
+    v[j + 4] = make_float2(middle.x + apart.x, middle.y + apart.y);
+    v[j + 8] = make_float2(middle.x - apart.x, middle.y - apart.y);
+  }
+  turn_by(v[5], 0.8660254f, -0.5f);
+  turn_by(v[6], 0.5f, -0.8660254f);
+  turn_by(v[7], 0.0f, -1.0f);
+  turn_by(v[9], 0.5f, -0.8660254f);
+  turn_by(v[10], -0.5f, -0.8660254f);
+  turn_by(v[11], -1.0f, 0.0f);
+#pragma unroll
+  for (int r = 0; r < 3; r++) {
+    const float2 a = v[4 * r], b = v[4 * r + 1], c = v[4 * r + 2], d = v[4 * r + 3];
+    const float2 p = make_float2(a.x + c.x, a.y + c.y), q = make_float2(a.x - c.x, a.y - c.y);
+    const float2 u = make_float2(b.x + d.x, b.y + d.y), w = make_float2(b.y - d.y, d.x - b.x);
+    out[r * n + k] = make_float2(p.x + u.x, p.y + u.y);
+    out[(r + 3) * n + k] = make_float2(q.x + w.x, q.y + w.y);
+    out[(r + 6) * n + k] = make_float2(p.x - u.x, p.y - u.y);
+    out[(r + 9) * n + k] = make_float2(q.x - w.x, q.y - w.y);
+  }
+}
+
+// Hartley transforms, straight from their sums: cos + sin from a table in shared memory; a block per row.
+__global__ void hartley_rows(const float* __restrict__ in, float* __restrict__ out, int length) {
+  extern __shared__ float both[];
+  float *table = both, *row = both + length;
+  for (int j = threadIdx.x; j < length; j += blockDim.x) {
+    float s, c;
+    sincospif(2.0f * j / length, &s, &c);
+    table[j] = s + c;
+    row[j] = in[blockIdx.x * length + j];
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < length; k += blockDim.x) {
+    float sum = 0.0f;
+    int at = 0;
+    for (int j = 0; j < length; j++) {
+      sum += row[j] * table[at];
+      at += k;
+      if (at >= length) at -= length;
+    }
+    out[blockIdx.x * length + k] = sum;
+  }
+}
