@@ -32,9 +32,9 @@ def drawn(name: str, low: int, high: int) -> int:
 
 
 def some(name: str, least: int = 32, most: int = 1_024) -> tuple[int, ...]:
-    """Three or four block sizes from ``least`` to ``most`` at random, by a seed from ``name``."""
+    """Three, rarely four, block sizes from ``least`` to ``most`` at random, by a seed from ``name``."""
     rng = Random(f"eighteenth, blocks of {name}")
-    return tuple(sorted(rng.sample([b for b in BLOCKS if least <= b <= most], rng.choice((3, 4)))))
+    return tuple(sorted(rng.sample([b for b in BLOCKS if least <= b <= most], 3 + (rng.random() < 0.2))))
 
 
 def one(name: str, least: int = 32, most: int = 1_024) -> int:
@@ -43,9 +43,9 @@ def one(name: str, least: int = 32, most: int = 1_024) -> int:
 
 
 def shapes(name: str, most: int = 1_024) -> tuple[tuple[int, int], ...]:
-    """Three or four shapes of blocks at random, of ``most`` threads at most, by a seed from ``name``."""
+    """Three, rarely four, shapes of blocks at random, of ``most`` threads at most, by a seed from ``name``."""
     rng = Random(f"eighteenth, shapes of {name}")
-    return tuple(sorted(rng.sample([s for s in SHAPES if s[0] * s[1] <= most], rng.choice((3, 4)))))
+    return tuple(sorted(rng.sample([s for s in SHAPES if s[0] * s[1] <= most], 3 + (rng.random() < 0.2))))
 
 
 def pattern_of(length: int, kinds: int) -> list[int]:
@@ -77,6 +77,7 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "backs": _backs,
     "masks": _masks,
     "view": _view,
+    "letters": lambda size, high, rng: rng.choice([*b"etaoinshrdlucm ETAOI"], size),
     "bf16 pairs": lambda size, high, rng: (
         (rng.normal(0, high, 2 * size).astype("f4").view("u4") >> 16).astype("u2").view("u4")
     ),
@@ -110,6 +111,14 @@ def cases() -> list[TimingCase]:
             _orbits_and_matrices,
             _views,
             _spectra,
+            _groups,
+            _copies,
+            _more_atomics,
+            _more_networks,
+            _codes_and_tapes,
+            _first_programs,
+            _few,
+            _uneven,
         )
     )
 
@@ -456,3 +465,147 @@ def _spectra(case: Any) -> None:
     grid, length = drawn("hartley_rows", 100, 900), drawn("length of hartley_rows", 100, 600)
     within(case, "shared", "hartley_rows", grid, some("hartley_rows"), normal(grid * length), zeros(grid * length),
            i(length), smem=8 * length)  # fmt: skip
+
+
+def _groups(case: Any) -> None:
+    n, block = drawn("tile_prefix", 50_000, 400_000), one("tile_prefix")
+    for size in (4, 8, 16, 32):
+        case("groups", f"tile_prefix<{size}>", up(n, block), block, numbers(n, 1 << 30), zeros(n, "i4"), i(n),
+             series="tile_prefix")  # fmt: skip
+    for category, low, high in (("shuffle", 500, 3_000), ("stream", 9_000, 20_000)):
+        n = drawn(f"lanes_transposed {category}", low, high)
+        spread(case, category, "lanes_transposed", 32 * n, some("lanes_transposed") if category == "shuffle" else 96,
+               numbers(1_024 * n, 1 << 32, "u4"), zeros(1_024 * n, "u4"), i(n))  # fmt: skip
+    rows, length = drawn("redux_digests", 2_000, 15_000), drawn("length of redux_digests", 100, 700)
+    spread(case, "reduce", "redux_digests", 32 * rows, some("redux_digests"), numbers(rows * length, 1 << 32, "u4"),
+           zeros(3 * rows, "u4"), i(rows), i(length))  # fmt: skip
+    grid, part = 4 * drawn("smoothed_rings", 20, 120), drawn("part of smoothed_rings", 300, 2_500)
+    within(case, "clusters", "smoothed_rings", grid, some("smoothed_rings"), normal(grid * part), zeros(grid * part),
+           i(part), i(40), smem=8 * part)  # fmt: skip
+
+
+def _copies(case: Any) -> None:
+    n, tiles = drawn("async_similar", 3_000, 30_000), drawn("tiles of async_similar", 8, 60)
+    spread(case, "async", "async_similar", n, some("async_similar", most=512), unit(16 * n), unit(1_024 * tiles),
+           zeros(n, "i4"), i(n), i(tiles))  # fmt: skip
+    for category, low, high in (("async", 8, 30), ("stream", 100, 160)):
+        wide, high = (drawn(f"{side} of async_transposed {category}", low, high) for side in ("width", "height"))
+        within(case, category, "async_transposed", (wide, high),
+               some("async_transposed", most=512) if category == "async" else 256, normal(1_024 * wide * high),
+               zeros(1_024 * wide * high), i(32 * wide), i(32 * high))  # fmt: skip
+
+
+def _more_atomics(case: Any) -> None:
+    for name, labels in (("few", 12), ("many", drawn("labels of labelled_extents", 5_000, 90_000))):
+        n = drawn(f"labelled_extents {name}", 20_000, 200_000)
+        spread(case, "atomics", "labelled_extents", n, some("labelled_extents") if name == "many" else 128,
+               numbers(2 * n, 1_000_000), numbers(n, labels), zeros(2 * labels, "i4"), zeros(2 * labels, "i4"),
+               i(n))  # fmt: skip
+    n, doors = drawn("seats_in_turn", 20_000, 200_000), drawn("doors of seats_in_turn", 100, 2_000)
+    spread(case, "atomics", "seats_in_turn", n, some("seats_in_turn"), numbers(n, doors), zeros(doors, "u4"),
+           zeros(9 * doors, "i4"), i(n), i(9))  # fmt: skip
+    for bits in (12, 20):
+        n = round(0.7 * 2**bits)
+        spread(
+            case,
+            "atomics",
+            "distinct_keys",
+            n if bits == 20 else 9 * n,
+            some("distinct_keys") if bits == 20 else 192,
+            numbers(n if bits == 20 else 9 * n, n, "u4"),
+            zeros(1 << bits, "u4"),
+            zeros(1, "i4"),
+            i(n if bits == 20 else 9 * n),
+            u((1 << bits) - 1),
+        )
+
+
+def _more_networks(case: Any) -> None:
+    for name, rows in (("small", drawn("rows of factor_machine", 500, 9_000)), ("large", 1_500_000)):
+        samples, count = drawn(f"factor_machine {name}", 3_000, 20_000), drawn(f"fields {name}", 8, 40)
+        spread(case, "cache" if name == "small" else "stream", "factor_machine", 32 * samples,
+               some("factor_machine") if name == "small" else 256, normal(32 * rows), numbers(samples * count, rows),
+               zeros(samples), i(samples), i(count))  # fmt: skip
+    samples, units = drawn("gated_units", 20, 120), drawn("units of gated_units", 100, 400)
+    for block in some("gated_units", most=384):
+        case("cache", "gated_units", (up(units, block), samples), block, normal(samples * units),
+             normal(3 * units * units), zeros(samples * units), i(samples), i(units), series="gated_units")  # fmt: skip
+    for category, rows, columns in (("reduce", drawn("row_scaled_steps", 200, 1_200), 1_501), ("stream", 3_000, 5_000)):
+        within(case, category, "row_scaled_steps", rows, some("row_scaled_steps") if category == "reduce" else 512,
+               normal(rows * columns), normal(rows * columns, high=2), unit(rows), i(columns), f(0.01))  # fmt: skip
+    for category, low, high in (("constant", 20_000, 90_000), ("stream", 900_000, 1_500_000)):
+        n = drawn(f"sphere_colours {category}", low, high)
+        spread(case, category, "sphere_colours", n, some("sphere_colours") if category == "constant" else 128,
+               normal(3 * n), normal(27 * n), zeros(3 * n), i(n))  # fmt: skip
+
+
+def _codes_and_tapes(case: Any) -> None:
+    for rounds in (200, 900, 3_000):
+        n, turns = drawn(f"written_rounds {rounds}", 5_000, 60_000), drawn(f"turns of written_rounds {rounds}", 2, 6)
+        spread(
+            case,
+            "code",
+            f"written_rounds<{rounds}>",
+            n,
+            some("written_rounds") if rounds == 3_000 else one(f"{rounds}"),
+            numbers(n, 1 << 32, "u4"),
+            zeros(n, "u4"),
+            i(n),
+            i(turns),
+        )
+    n, limit = drawn("tape_machines", 5_000, 40_000), drawn("limit of tape_machines", 60, 300)
+    spread(case, "local", "tape_machines", n, some("tape_machines"), numbers(10 * n, 21, "u1"), zeros(n, "i4"), i(n),
+           i(limit))  # fmt: skip
+    n, events = drawn("event_heaps", 3_000, 20_000), drawn("events of event_heaps", 40, 200)
+    spread(case, "local", "event_heaps", n, some("event_heaps"), zeros(n, "u4"), i(n), i(27), i(events), u(4))
+
+
+def _first_programs(case: Any) -> None:
+    n = drawn("distance_table", 200, 900)
+    in_shapes(case, "beginner", "distance_table", n, n, shapes("distance_table"), normal(2 * n), zeros(n * n), i(n))
+    n = drawn("count_vowels", 30_000, 300_000)
+    within(case, "beginner", "count_vowels", 64, some("count_vowels"), Drawn("letters", "u1", n), zeros(1, "i4"), i(n))
+    n, first = drawn("divisor_sums", 10_000, 90_000), drawn("first of divisor_sums", 1_000, 90_000)
+    spread(case, "beginner", "divisor_sums", n, some("divisor_sums"), zeros(n, "i4"), i(n), i(first))
+    n, count = drawn("segment_distances", 2_000, 15_000), drawn("count of segment_distances", 200, 1_500)
+    spread(case, "shared", "segment_distances", n, some("segment_distances"), normal(2 * n), normal(4 * count),
+           zeros(n), i(n), i(count), smem=lambda block: 16 * block)  # fmt: skip
+
+
+def _few(case: Any) -> None:
+    case(
+        "tiny", "cumulative_rows", 1, one("tiny sums", least=128), numbers(30_001, 100), zeros(30_001, "i4"), i(30_001)
+    )
+    case("tiny", "delta_rule_heads", 1, 32, *(unit(32 * 300, high=h) for h in (1, 2, 3)), zeros(32 * 300), i(1), i(300),
+         f(0.02))  # fmt: skip
+    case("tiny", "orbit_leaps", 2, 64, unit(128, "f8"), zeros(128, "f8"), i(128), i(250), ("f8", 0.01))
+    case("tiny", "kth_by_halving", 3, 256, numbers(3 * 8_191, 1 << 20), zeros(3, "i4"), i(8_191), i(700))
+    case("tiny", "event_heaps", 1, 64, zeros(50, "u4"), i(50), i(32), i(300), u(4))
+    case("tiny", "key_value_bitonic", 1, 512, numbers(1_024, 1 << 32, "u4"), zeros(1_024, "u4"), zeros(1_024, "u4"))
+
+
+def _uneven(case: Any) -> None:
+    n = 134 * 1_024
+    case("tail", "four_word_streams", 134, 1_024, zeros(n, "u8"), i(n), i(100))
+    n = 265 * 1_024 - 700
+    case("tail", "dimer_swings", 265, 1_024, unit(n), zeros(n), i(n), i(150), f(0.05))
+    grid = 5_000 + drawn("blocks of packed_565", 5, 900)
+    case("blocks", "packed_565", grid, 32, numbers(96 * grid, 256, "u1"), zeros(32 * grid, "u2"), i(32 * grid))
+    for smem in (110 << 10, 60 << 10, 30 << 10):
+        n = drawn(f"low occupancy {smem}", 30_000, 90_000)
+        case(
+            "occupancy",
+            "knock_out_options",
+            up(n, 128),
+            128,
+            zeros(n),
+            i(n),
+            i(60),
+            f(0.0005),
+            f(0.02),
+            f(0.25),
+            u(9),
+            smem=smem,
+        )
+        n = drawn(f"low occupancy of rotations {smem}", 20_000, 60_000)
+        case("occupancy", "polar_rotations", up(n, 192), 192, unit(9 * n), zeros(9 * n), i(n), i(5), smem=smem)

@@ -5,7 +5,10 @@ Of a template one instance runs.
 
 from __future__ import annotations
 
+import heapq
 import math
+import operator
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +17,7 @@ import pytest
 from tests.hardware import eighteenth_cases
 from tests.hardware.eighteenth_cases import Drawn
 from tests.hardware.fourteenth_cases import hashes
-from tests.hardware.in_python import Rolled, by_thread, from_bf16, rows_of
+from tests.hardware.in_python import Rolled, by_thread, from_bf16, rows_of, turned
 from tests.hardware.ninth_cases import Made, lists, normal, skewed, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import Array, f, i, zeros
@@ -594,6 +597,168 @@ def _(points, out, n):
 def _(rows, out, length):
     spectra = np.fft.fft(rows.reshape(-1, length))
     return (spectra.real - spectra.imag).ravel()
+
+
+# Warps, groups and clusters.
+@small("tile_prefix<8>", 2, 64, numbers(100, 1_000), zeros(100, "i4"), i(100))
+def _(values, out, n):
+    return np.maximum.accumulate(np.pad(values, (0, 4)).reshape(-1, 8), axis=1).ravel()[:n]
+
+
+@small("lanes_transposed", 2, 64, numbers(3 * 1_024, WORD, "u4"), zeros(3 * 1_024, "u4"), i(3))
+def _(squares, out, n):
+    return squares.reshape(n, 32, 32).swapaxes(1, 2).ravel()
+
+
+@small("redux_digests", 2, 64, numbers(3 * 75, WORD, "u4"), zeros(9, "u4"), i(3), i(75))
+def _(words, out, rows, length):
+    found = []
+    for row in words.reshape(rows, length).tolist():
+        mixed = 0
+        for j in range(0, length, 32):
+            mixed = (mixed * 5 + reduce(operator.xor, row[j : j + 32])) % WORD
+        found += [sum(row) % WORD, max(row), mixed]
+    return found
+
+
+@small("smoothed_rings", 8, 32, normal(8 * 45), zeros(360), i(45), i(7), smem=360, tolerance=1e-4)
+def _(rings, out, part, steps):
+    points = rings.reshape(-1, 4 * part).astype("f8")
+    for _ in range(steps):
+        points = points / 2 + (np.roll(points, 1, axis=1) + np.roll(points, -1, axis=1)) / 4
+    return points.ravel()
+
+
+@small("async_similar", 2, 32, numbers(50 * 16, 90, "f4"), numbers(192 * 16, 91, "f4"), zeros(50, "i4"), i(50), i(3),
+       output=2)  # fmt: skip
+def _(queries, rows, out, n, tiles):
+    return np.argmax(queries.reshape(n, 16) @ rows.reshape(-1, 16).T, axis=1)
+
+
+@small("async_transposed", (3, 2), 128, normal(96 * 64), zeros(96 * 64), i(96), i(64))
+def _(matrix, out, width, height):
+    return matrix.reshape(height, width).T.ravel()
+
+
+# More atomics.
+@small("labelled_extents", 2, 64, numbers(200, 1_000), numbers(100, 7), zeros(14, "i4"), zeros(14, "i4"), i(100),
+       output=(2, 3))  # fmt: skip
+def _(points, labels, low, high, n):
+    own = [points.reshape(n, 2)[labels == label] for label in range(7)]
+    return np.minimum(0, [o.min(axis=0) for o in own]).ravel(), np.ravel([o.max(axis=0) for o in own])
+
+
+@small("seats_in_turn", 2, 64, numbers(100, 3), zeros(3, "u4"), zeros(15, "i4"), i(100), i(5), output=2)
+def _(doors, turns, tables, n, each):
+    guests = np.bincount(doors, minlength=3)[:, None]
+    return ((guests + each - 1 - np.arange(each)) // each).ravel()
+
+
+@small("distinct_keys", 2, 64, numbers(100, 50, "u4"), zeros(128, "u4"), zeros(1, "i4"), i(100), u(127), output=2)
+def _(keys, table, out, n, mask):
+    return len(set(keys.tolist()))
+
+
+# More of networks.
+@small("factor_machine", 3, 64, normal(20 * 32), numbers(5 * 4, 20), zeros(5), i(5), i(4), output=2, tolerance=1e-3)
+def _(table, fields, out, samples, count):
+    rows = table.reshape(-1, 32).astype("f8")[fields.reshape(samples, count)]
+    pairs = np.einsum("sif,sjf->sij", rows, rows)
+    return np.triu(pairs, 1).sum(axis=(1, 2))
+
+
+@small("gated_units", (2, 3), 32, normal(3 * 40), normal(3 * 1_600), zeros(120), i(3), i(40), output=2, tolerance=1e-3)
+def _(states, weights, out, samples, units):
+    h = states.reshape(samples, units).astype("f8")
+    update, reset, fresh = (h @ weights.reshape(units, 3, units)[:, j] for j in range(3))
+    update, reset = 1 / (1 + np.exp(-update)), 1 / (1 + np.exp(-reset))
+    return (update * h + (1 - update) * np.tanh(reset * fresh)).ravel()
+
+
+@small("row_scaled_steps", 3, 64, normal(3 * 75), normal(3 * 75, high=2), unit(3), i(75), f(0.1), output=(1, 2),
+       tolerance=1e-4)  # fmt: skip
+def _(gradients, weights, memory, columns, rate):
+    g = gradients.reshape(-1, columns).astype("f8")
+    kept = 0.9 * memory + 0.1 * (g**2).mean(axis=1)
+    return weights - (rate * g / np.sqrt(kept)[:, None]).ravel(), kept
+
+
+@small("sphere_colours", 2, 32, normal(150), normal(27 * 50), zeros(150), i(50), output=2, tolerance=1e-4)
+def _(directions, numbers_, out, n):
+    d = directions.reshape(n, 3).astype("f8")
+    x, y, z = (d / np.linalg.norm(d, axis=1, keepdims=True)).T
+    pi = math.pi
+    first, second = math.sqrt(3 / (4 * pi)), math.sqrt(15 / (4 * pi))
+    shapes = [np.full(n, math.sqrt(1 / (4 * pi))), first * y, first * z, first * x, second * x * y, second * y * z]
+    shapes += [math.sqrt(5 / (16 * pi)) * (3 * z**2 - 1), second * x * z, second / 2 * (x**2 - y**2)]
+    sums = np.einsum("jn,cjn->nc", shapes, numbers_.reshape(3, 9, n))
+    return np.maximum(sums + 0.5, 0).ravel()
+
+
+# Long code and local memory.
+@small("written_rounds<200>", 2, 32, numbers(50, WORD, "u4"), zeros(50, "u4"), i(50), i(2))
+def _(words, out, n, turns):
+    found = []
+    for a in words.tolist():
+        b = a ^ WORD - 1
+        for r in [*range(200)] * int(turns):
+            a = (a + (turned(b, 5) ^ 0x9E3779B9 * (r + 1) % WORD)) % WORD
+            b ^= a * (2 * r + 3) % WORD
+        found.append(a ^ b)
+    return found
+
+
+@small("tape_machines", 2, 32, numbers(500, 21, "u1"), zeros(50, "i4"), i(50), i(60))
+def _(rules, out, n, limit):
+    found = []
+    for own in by_thread(rules, n):
+        tape, at, state, steps = [0] * 64, 32, 0, 0
+        while state < 5 and steps < limit:
+            rule = own[2 * state + tape[at]]
+            tape[at], state, steps = rule % 2, rule // 4, steps + 1
+            at = (at + (1 if rule & 2 else -1)) % 64
+        found.append(steps * 100 + sum(tape))
+    return found
+
+
+@small("event_heaps", 2, 32, zeros(50, "u4"), i(50), i(9), i(30), u(4), output=0)
+def _(out, n, waiting, events, seed):
+    found = []
+    for k in range(n):
+        random, times, mixed = Rolled(k, seed), [1_000 * j for j in range(waiting)], 0
+        for _ in range(events):
+            first = heapq.heappop(times)
+            heapq.heappush(times, first + random.below(50_000))
+            mixed = (mixed * 31 + first) % WORD
+        found.append(mixed)
+    return found
+
+
+# First programs.
+@small("distance_table", (2, 3), (32, 8), normal(2 * 40), zeros(1_600), i(40), seen=lambda a: a[: 24 * 40],
+       tolerance=1e-4)  # fmt: skip
+def _(points, out, n):
+    p = points.astype("f8").view("c16")
+    return abs(p - p[:, None])[:24].ravel()
+
+
+@small("count_vowels", 2, 32, Drawn("letters", "u1", 200), zeros(1, "i4"), i(200))
+def _(text, out, n):
+    return sum(chr(c) in "aeiouAEIOU" for c in text)
+
+
+@small("divisor_sums", 2, 32, zeros(50, "i4"), i(50), i(470), output=0)
+def _(out, n, first):
+    return [sum(d for d in range(1, m) if m % d == 0) for m in range(first, first + n)]
+
+
+@small("segment_distances", 2, 32, normal(100), normal(4 * 75), zeros(50), i(50), i(75), smem=512, output=2,
+       tolerance=1e-3)  # fmt: skip
+def _(points, segments, out, n, count):
+    p, s = points.astype("f8").view("c16")[:, None], segments.astype("f8").view("c16").reshape(count, 2)
+    way = s[:, 1] - s[:, 0]
+    along = np.clip(((p - s[:, 0]) * way.conj()).real / abs(way) ** 2, 0, 1)
+    return (abs(p - s[:, 0] - along * way) ** 2).min(axis=1)
 
 
 @pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))

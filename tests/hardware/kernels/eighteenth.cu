@@ -1343,3 +1343,372 @@ __global__ void hartley_rows(const float* __restrict__ in, float* __restrict__ o
     out[blockIdx.x * length + k] = sum;
   }
 }
+
+// ---------------------------------------------------------------------------------------------- warps, groups, clusters
+
+// Running greatest numbers within pieces of SIZE neighbours, by groups of so many threads.
+template <int SIZE>
+__global__ void tile_prefix(const int* __restrict__ in, int* __restrict__ out, int n) {
+  const auto tile = cg::tiled_partition<SIZE>(cg::this_thread_block());
+  const int k = own_index();
+  int v = k < n ? in[k] : 0;
+#pragma unroll
+  for (int step = 1; step < SIZE; step *= 2) {
+    const int before = tile.shfl_up(v, step);
+    if (tile.thread_rank() >= step) v = max(v, before);
+  }
+  if (k < n) out[k] = v;
+}
+
+// Squares of 32 x 32 words are transposed in registers: five exchanges between lanes, each of half the words.
+__global__ void lanes_transposed(const u32* __restrict__ in, u32* __restrict__ out, int n) {
+  const int lane = threadIdx.x % 32, square = own_index() / 32;
+  if (square >= n) return;
+  u32 row[32];
+#pragma unroll
+  for (int j = 0; j < 32; j++) row[j] = in[(square * 32 + j) * 32 + lane];
+#pragma unroll
+  for (int bit = 1; bit < 32; bit *= 2) {
+    const bool upper = lane & bit;
+#pragma unroll
+    for (int j = 0; j < 32; j++) {
+      if (j & bit) continue;
+      const u32 gone = __shfl_xor_sync(EVERY_LANE, upper ? row[j] : row[j | bit], bit);
+      if (upper)
+        row[j] = gone;
+      else
+        row[j | bit] = gone;
+    }
+  }
+#pragma unroll
+  for (int j = 0; j < 32; j++) out[(square * 32 + j) * 32 + lane] = row[j];
+}
+
+// Sum, greatest and mixed bits of rows of words, by the warps' own reductions; a warp per row.
+__global__ void redux_digests(const u32* __restrict__ in, u32* __restrict__ out, int rows, int length) {
+  const int lane = threadIdx.x % 32, row = own_index() / 32;
+  if (row >= rows) return;
+  u32 sum = 0, most = 0, mixed = 0;
+  for (int j = 0; j < length; j += 32) {
+    const u32 v = j + lane < length ? in[row * length + j + lane] : 0;
+    sum += __reduce_add_sync(EVERY_LANE, v);
+    most = max(most, __reduce_max_sync(EVERY_LANE, v));
+    mixed = mixed * 5 + __reduce_xor_sync(EVERY_LANE, v);
+  }
+  if (lane < 3) out[3 * row + lane] = lane == 0 ? sum : lane == 1 ? most : mixed;
+}
+
+// Rings of points are smoothed for many steps; four blocks per ring read their neighbours' ends from shared memory.
+__global__ void __cluster_dims__(4) smoothed_rings(const float* __restrict__ in, float* __restrict__ out, int part,
+                                                   int steps) {
+  extern __shared__ float points[];
+  cg::cluster_group cluster = cg::this_cluster();
+  const int rank = cluster.block_rank();
+  const float* left = cluster.map_shared_rank(points, (rank + 3) % 4);
+  const float* right = cluster.map_shared_rank(points, (rank + 1) % 4);
+  for (int j = threadIdx.x; j < part; j += blockDim.x) points[j] = in[blockIdx.x * part + j];
+  cluster.sync();
+  int now = 0;
+  for (int t = 0; t < steps; t++) {
+    const int then = part - now;
+    for (int j = threadIdx.x; j < part; j += blockDim.x) {
+      const float before = j ? points[now + j - 1] : left[now + part - 1];
+      const float after = j + 1 < part ? points[now + j + 1] : right[now];
+      points[then + j] = 0.25f * before + 0.5f * points[now + j] + 0.25f * after;
+    }
+    cluster.sync();
+    now = then;
+  }
+  for (int j = threadIdx.x; j < part; j += blockDim.x) out[blockIdx.x * part + j] = points[now + j];
+}
+
+// The most similar of many rows of 16 numbers for each query, a thread each; 64 rows are copied ahead, asynchronously.
+__global__ void async_similar(const float4* __restrict__ queries, const float4* __restrict__ rows,
+                              int* __restrict__ out, int n, int tiles) {
+  __shared__ float4 held[2][256];
+  const int k = own_index();
+  float4 q[4];
+#pragma unroll
+  for (int j = 0; j < 4; j++) q[j] = k < n ? queries[4 * k + j] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  for (int j = threadIdx.x; j < 256; j += blockDim.x) __pipeline_memcpy_async(&held[0][j], &rows[j], 16);
+  __pipeline_commit();
+  float most = -INFINITY;
+  int place = 0;
+  for (int t = 0; t < tiles; t++) {
+    if (t + 1 < tiles) {
+      for (int j = threadIdx.x; j < 256; j += blockDim.x)
+        __pipeline_memcpy_async(&held[(t + 1) % 2][j], &rows[(t + 1) * 256 + j], 16);
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    for (int r = 0; r < 64; r++) {
+      float sum = 0.0f;
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const float4 v = held[t % 2][4 * r + j];
+        sum += q[j].x * v.x + q[j].y * v.y + q[j].z * v.z + q[j].w * v.w;
+      }
+      if (sum > most) {
+        most = sum;
+        place = t * 64 + r;
+      }
+    }
+    __syncthreads();
+  }
+  if (k < n) out[k] = place;
+}
+
+// A matrix is transposed in squares of 32 x 32: four words per thread and copy arrive asynchronously; whole squares.
+__global__ void async_transposed(const float* __restrict__ in, float* __restrict__ out, int width, int height) {
+  __shared__ float square[32][36];
+  const int x = blockIdx.x * 32, y = blockIdx.y * 32, thread = threadIdx.x;
+  for (int j = thread; j < 256; j += blockDim.x)
+    __pipeline_memcpy_async(&square[j / 8][j % 8 * 4], &in[(y + j / 8) * width + x + j % 8 * 4], 16);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  for (int j = thread; j < 1024; j += blockDim.x) out[(x + j / 32) * height + y + j % 32] = square[j % 32][j / 32];
+}
+
+// ------------------------------------------------------------------------------------------------------- more atomics
+
+// The box around the points of each label: least and greatest x and y.
+__global__ void labelled_extents(const int2* __restrict__ points, const int* __restrict__ labels, int* __restrict__ low,
+                                 int* __restrict__ high, int n) {
+  const int k = own_index();
+  if (k >= n) return;
+  const int2 p = points[k];
+  const int label = labels[k];
+  atomicMin(&low[2 * label], p.x);
+  atomicMin(&low[2 * label + 1], p.y);
+  atomicMax(&high[2 * label], p.x);
+  atomicMax(&high[2 * label + 1], p.y);
+}
+
+// Guests come to one of some doors; each door sends its guests to its tables in turn, around.
+__global__ void seats_in_turn(const int* __restrict__ doors, u32* __restrict__ turns, int* __restrict__ tables, int n,
+                              int each) {
+  const int k = own_index();
+  if (k >= n) return;
+  const int door = doors[k];
+  atomicAdd(&tables[door * each + atomicInc(&turns[door], each - 1)], 1);
+}
+
+// How many different keys there are: each one takes a place of a table of a power of two, looked for in growing steps.
+__global__ void distinct_keys(const u32* __restrict__ keys, u32* __restrict__ table, int* __restrict__ out, int n,
+                              u32 mask) {
+  const int k = own_index();
+  bool fresh = false;
+  if (k < n) {
+    const u32 key = keys[k] + 1;
+    u32 place = hashed(key) & mask;
+    for (u32 step = 1;; step++) {
+      const u32 found = atomicCAS(&table[place], 0u, key);
+      fresh = found == 0;
+      if (fresh || found == key) break;
+      place = (place + step) & mask;
+    }
+  }
+  const u32 votes = __ballot_sync(EVERY_LANE, fresh);
+  if (threadIdx.x % 32 == 0 && votes) atomicAdd(out, __popc(votes));
+}
+
+// ------------------------------------------------------------------------------------------------ more of networks
+
+// Products of all pairs of a sample's rows of a table, 32 factors each, by the square of the sum; a warp per sample.
+__global__ void factor_machine(const float* __restrict__ table, const int* __restrict__ fields, float* __restrict__ out,
+                               int samples, int count) {
+  const int lane = threadIdx.x % 32, sample = own_index() / 32;
+  if (sample >= samples) return;
+  float sum = 0.0f, squares = 0.0f;
+  for (int j = 0; j < count; j++) {
+    const float v = table[fields[sample * count + j] * 32 + lane];
+    sum += v;
+    squares += v * v;
+  }
+  const float all = lanes_sum(sum * sum - squares);
+  if (lane == 0) out[sample] = 0.5f * all;
+}
+
+// A step of gated units: two gates and a candidate from the samples' states alone; a thread per sample and unit.
+__global__ void gated_units(const float* __restrict__ states, const float* __restrict__ weights,
+                            float* __restrict__ out, int samples, int units) {
+  const int unit = own_index(), sample = blockIdx.y;
+  if (unit >= units) return;
+  const float* state = states + sample * units;
+  float update = 0.0f, reset = 0.0f, fresh = 0.0f;
+  for (int j = 0; j < units; j++) {
+    const float v = state[j];
+    update += v * weights[(3 * j) * units + unit];
+    reset += v * weights[(3 * j + 1) * units + unit];
+    fresh += v * weights[(3 * j + 2) * units + unit];
+  }
+  update = 1.0f / (1.0f + __expf(-update));
+  reset = 1.0f / (1.0f + __expf(-reset));
+  out[sample * units + unit] = update * state[unit] + (1.0f - update) * tanhf(reset * fresh);
+}
+
+// Steps that are as long as each row's gradients were small (Adafactor's rows), a block per row.
+__global__ void row_scaled_steps(const float* __restrict__ gradients, float* __restrict__ weights,
+                                 float* __restrict__ memory, int columns, float rate) {
+  __shared__ float sums[32];
+  __shared__ float factor;
+  const size_t start = (size_t)blockIdx.x * columns;
+  float sum = 0.0f;
+  for (int j = threadIdx.x; j < columns; j += blockDim.x) {
+    const float g = gradients[start + j];
+    sum += g * g;
+  }
+  sum = lanes_sum(sum);
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    sum = lanes_sum(threadIdx.x < blockDim.x / 32 ? sums[threadIdx.x] : 0.0f);
+    if (threadIdx.x == 0) {
+      const float kept = 0.9f * memory[blockIdx.x] + 0.1f * sum / columns;
+      memory[blockIdx.x] = kept;
+      factor = rate * rsqrtf(kept + 1e-8f);
+    }
+  }
+  __syncthreads();
+  for (int j = threadIdx.x; j < columns; j += blockDim.x) weights[start + j] -= factor * gradients[start + j];
+}
+
+__constant__ float bands[9] = {0.28209479f, 0.48860251f, 0.48860251f, 0.48860251f, 1.09254843f,
+                               1.09254843f, 0.31539157f, 1.09254843f, 0.54627422f};
+
+// Colours of points as they are seen from a direction: nine numbers per colour (spherical harmonics).
+__global__ void sphere_colours(const float* __restrict__ directions, const float* __restrict__ numbers,
+                               float* __restrict__ out, int n) {
+  const int k = own_index();
+  if (k >= n) return;
+  float x = directions[3 * k], y = directions[3 * k + 1], z = directions[3 * k + 2];
+  const float over = rsqrtf(x * x + y * y + z * z);
+  x *= over;
+  y *= over;
+  z *= over;
+  const float shapes[9] = {1.0f, y, z, x, x * y, y * z, 3.0f * z * z - 1.0f, x * z, x * x - y * y};
+#pragma unroll
+  for (int c = 0; c < 3; c++) {
+    float sum = 0.5f;
+#pragma unroll
+    for (int j = 0; j < 9; j++) sum += bands[j] * shapes[j] * numbers[(9 * c + j) * n + k];
+    out[3 * k + c] = fmaxf(sum, 0.0f);
+  }
+}
+
+// ------------------------------------------------------------------------------------------- long code and local memory
+
+// Rounds of a mixing function that the compiler writes out one behind the other.
+template <int ROUNDS>
+__global__ void written_rounds(const u32* __restrict__ in, u32* __restrict__ out, int n, int turns) {
+  const int k = own_index();
+  if (k >= n) return;
+  u32 a = in[k], b = ~a;
+  for (int t = 0; t < turns; t++) {
+#pragma unroll
+    for (int r = 0; r < ROUNDS; r++) {
+      a += (b << 5 | b >> 27) ^ (0x9e3779b9u * (r + 1));
+      b ^= a * (2 * r + 3);
+    }
+  }
+  out[k] = a ^ b;
+}
+
+// Machines with a tape of 64 cells in local memory and five states of their own, until they halt or time is over.
+__global__ void tape_machines(const u8* __restrict__ rules, int* __restrict__ out, int n, int limit) {
+  const int k = own_index();
+  if (k >= n) return;
+  u8 tape[64], own[10];
+  for (int j = 0; j < 64; j++) tape[j] = 0;
+  for (int j = 0; j < 10; j++) own[j] = rules[j * n + k];
+  int at = 32, state = 0, steps = 0, ones = 0;
+  while (state < 5 && steps < limit) {
+    const u8 rule = own[2 * state + tape[at]];
+    ones += (rule & 1) - tape[at];
+    tape[at] = rule & 1;
+    at = at + (rule & 2 ? 1 : 63) & 63;
+    state = rule >> 2;
+    steps++;
+  }
+  out[k] = steps * 100 + ones;
+}
+
+// Events in a heap in local memory: the first one is handled, and comes again after a time drawn at random.
+__global__ void event_heaps(u32* __restrict__ out, int n, int waiting, int events, u32 seed) {
+  const int k = own_index();
+  if (k >= n) return;
+  Random random(k, seed);
+  u32 heap[32], mixed = 0;
+  for (int j = 0; j < waiting; j++) heap[j] = 1000 * j;
+  for (int t = 0; t < events; t++) {
+    const u32 first = heap[0], again = first + random.below(50000);
+    mixed = mixed * 31 + first;
+    int at = 0;
+    for (int child = 1; child < waiting; child = 2 * at + 1) {
+      if (child + 1 < waiting && heap[child + 1] < heap[child]) child++;
+      if (heap[child] >= again) break;
+      heap[at] = heap[child];
+      at = child;
+    }
+    heap[at] = again;
+  }
+  out[k] = mixed;
+}
+
+// ------------------------------------------------------------------------------------------------------ first programs
+
+// Distances between all pairs of points in the plane, a thread per pair.
+__global__ void distance_table(const float2* __restrict__ points, float* __restrict__ out, int n) {
+  const int x = own_index(), y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < n && y < n) {
+    const float dx = points[x].x - points[y].x, dy = points[x].y - points[y].y;
+    out[y * n + x] = sqrtf(dx * dx + dy * dy);
+  }
+}
+
+// Vowels of a text are counted, one atomic each.
+__global__ void count_vowels(const char* __restrict__ text, int* __restrict__ out, int n) {
+  for (int k = own_index(); k < n; k += gridDim.x * blockDim.x) {
+    const char c = text[k] | 32;
+    if (c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u') atomicAdd(out, 1);
+  }
+}
+
+// Sums of the true divisors of numbers, by trying all up to the root.
+__global__ void divisor_sums(int* __restrict__ out, int n, int first) {
+  const int k = own_index();
+  if (k >= n) return;
+  const int number = first + k;
+  int sum = 1;
+  for (int d = 2; d * d <= number; d++) {
+    if (number % d) continue;
+    sum += d;
+    if (d != number / d) sum += number / d;
+  }
+  out[k] = sum;
+}
+
+// The nearest of many segments for each point, as the squared distance; blocks read the segments together.
+__global__ void segment_distances(const float2* __restrict__ points, const float4* __restrict__ segments,
+                                  float* __restrict__ out, int n, int count) {
+  extern __shared__ float4 some_segments[];
+  const int k = own_index();
+  const float2 p = k < n ? points[k] : make_float2(0.0f, 0.0f);
+  float least = INFINITY;
+  for (int start = 0; start < count; start += blockDim.x) {
+    if (start + threadIdx.x < count) some_segments[threadIdx.x] = segments[start + threadIdx.x];
+    __syncthreads();
+    const int here = min((int)blockDim.x, count - start);
+    for (int j = 0; j < here; j++) {
+      const float4 s = some_segments[j];
+      const float ux = s.z - s.x, uy = s.w - s.y, vx = p.x - s.x, vy = p.y - s.y;
+      const float along = __saturatef(__fdividef(ux * vx + uy * vy, ux * ux + uy * uy + 1e-6f));
+      const float dx = vx - along * ux, dy = vy - along * uy;
+      least = fminf(least, dx * dx + dy * dy);
+    }
+    __syncthreads();
+  }
+  if (k < n) out[k] = least;
+}
