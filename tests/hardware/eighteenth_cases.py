@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.hardware.fourteenth_cases import hashes
 from tests.hardware.launch_sets import by_series, in_shapes, launches, spread, within
 from tests.hardware.ninth_cases import Made, lists, normal, skewed, unit, up
 from tests.hardware.timing_cases import Array, ByRecipe, TimingCase, f, i, zeros
@@ -66,13 +67,26 @@ def _masks(size: int, high: int, rng: np.random.Generator) -> list[int]:
     return [sum(1 << j for j in range(high) if pattern[j] == letter) for letter in range(size)]
 
 
+def _full_table(size: int, high: int, rng: np.random.Generator) -> np.ndarray:
+    """The table of ``distinct_keys`` with the keys 1 to ``high``: a launch that is repeated finds it like this."""
+    table, keys = np.zeros(size, "u4"), np.arange(1, high + 1)
+    places, step = hashes(keys).astype(int) % size, 1
+    while keys.size:
+        free = np.flatnonzero(table[places] == 0)
+        taken = free[np.unique(places[free], return_index=True)[1]]
+        table[places[taken]] = keys[taken]
+        keys, places = np.delete(keys, taken), np.delete(places, taken)
+        places, step = (places + step) % size, step + 1
+    return table
+
+
 def _view(size: int, high: int, rng: np.random.Generator) -> list[float]:
     """A projection that turns a picture ``high`` points wide a little and looks at it from the side."""
     return [0.9, 0.2, -0.05 * high, -0.15, 1.1, 0.04 * high, 0.3 / high, 0.1 / high, 0.9]
 
 
 RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
-    "alone": lambda size, high, rng: np.arange(size),
+    "full table": _full_table,
     "pattern": lambda size, high, rng: pattern_of(size, high),
     "backs": _backs,
     "masks": _masks,
@@ -312,11 +326,9 @@ def _sparse(case: Any) -> None:
     nodes, draws = drawn("sampled_neighbours", 5_000, 50_000), drawn("draws of sampled_neighbours", 4, 15)
     spread(case, "division", "sampled_neighbours", nodes * draws, some("sampled_neighbours"), *lists(nodes, 12),
            zeros(nodes * draws, "i4"), i(nodes), i(draws), u(8))  # fmt: skip
-    for name, low, high in (("few", 5_000, 20_000), ("many", 80_000, 300_000)):
-        nodes = drawn(f"union_edges {name}", low, high)
-        n = nodes // 3
-        spread(case, "atomics", "union_edges", n, some("union_edges") if name == "few" else 128, numbers(2 * n, nodes),
-               Drawn("alone", "i4", nodes), i(n))  # fmt: skip
+    grid, nodes = drawn("union_edges", 80, 500), drawn("nodes of union_edges", 900, 6_000)
+    within(case, "atomics", "union_edges", grid, some("union_edges"), numbers(2 * grid * (nodes // 2), nodes),
+           zeros(grid * nodes, "i4"), i(nodes), i(nodes // 2), smem=4 * nodes)  # fmt: skip
 
 
 def _strings(case: Any) -> None:
@@ -513,7 +525,7 @@ def _more_atomics(case: Any) -> None:
             n if bits == 20 else 9 * n,
             some("distinct_keys") if bits == 20 else 192,
             numbers(n if bits == 20 else 9 * n, n, "u4"),
-            zeros(1 << bits, "u4"),
+            Drawn("full table", "u4", 1 << bits, n),
             zeros(1, "i4"),
             i(n if bits == 20 else 9 * n),
             u((1 << bits) - 1),

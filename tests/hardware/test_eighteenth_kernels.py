@@ -250,20 +250,16 @@ def _(starts, members, out, nodes, draws, seed):
     return found
 
 
-def tops(parents):
-    """Where a walk up from each node ends."""
-    while (parents[parents] != parents).any():
-        parents = parents[parents]
-    return parents
-
-
-@small("union_edges", 2, 32, numbers(100, 90), Drawn("alone", "i4", 90), i(50), seen=tops)
-def _(edges, parents, n):
-    parts = {k: {k} for k in range(90)}
-    for a, b in edges.reshape(n, 2).tolist():
-        parts[a] |= parts[b]
-        parts.update(dict.fromkeys(parts[a], parts[a]))
-    return [min(parts[k]) for k in range(90)]
+@small("union_edges", 2, 32, numbers(2 * 100, 80), zeros(160, "i4"), i(80), i(50), smem=320)
+def _(edges, out, nodes, each):
+    found = []
+    for own in edges.reshape(-1, each, 2).tolist():
+        parts = {k: {k} for k in range(nodes)}
+        for a, b in own:
+            parts[a] |= parts[b]
+            parts.update(dict.fromkeys(parts[a], parts[a]))
+        found += [min(parts[k]) for k in range(nodes)]
+    return found
 
 
 # Strings and hashing.

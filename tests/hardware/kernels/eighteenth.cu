@@ -559,29 +559,27 @@ __global__ void sampled_neighbours(const int* __restrict__ starts, const int* __
   out[k] = count ? members[first + random.below(count)] : -1;
 }
 
-__device__ __forceinline__ int top_of(int* parents, int k) {
-  int above = __ldcg(&parents[k]);
-  while (above != k) {
-    const int next = __ldcg(&parents[above]);
-    if (next != above) atomicCAS(&parents[k], above, next);
-    k = above;
-    above = next;
-  }
+__device__ __forceinline__ int top_of(volatile int* parents, int k) {
+  for (int above = parents[k]; above != k; above = parents[k]) k = above;
   return k;
 }
 
-// Joins the parts of a graph along edges: the greater top hangs itself below the smaller one.
-__global__ void union_edges(const int2* __restrict__ edges, int* parents, int n) {
-  const int k = own_index();
-  if (k >= n) return;
-  int a = edges[k].x, b = edges[k].y;
-  for (;;) {
-    a = top_of(parents, a);
-    b = top_of(parents, b);
-    if (a == b) return;
-    const int low = min(a, b), high = max(a, b);
-    if (atomicCAS(&parents[high], high, low) == high) return;
+// Parts of many small graphs, a block per graph: along each edge the greater top hangs itself below the smaller one.
+__global__ void union_edges(const int2* __restrict__ edges, int* __restrict__ out, int nodes, int each) {
+  extern __shared__ int parents[];
+  for (int j = threadIdx.x; j < nodes; j += blockDim.x) parents[j] = j;
+  __syncthreads();
+  for (int j = threadIdx.x; j < each; j += blockDim.x) {
+    int2 ends = edges[blockIdx.x * each + j];
+    for (;;) {
+      ends.x = top_of(parents, ends.x);
+      ends.y = top_of(parents, ends.y);
+      const int low = min(ends.x, ends.y), high = max(ends.x, ends.y);
+      if (low == high || atomicCAS(&parents[high], high, low) == high) break;
+    }
   }
+  __syncthreads();
+  for (int j = threadIdx.x; j < nodes; j += blockDim.x) out[blockIdx.x * nodes + j] = top_of(parents, j);
 }
 
 // ------------------------------------------------------------------------------------------------- strings and hashing
