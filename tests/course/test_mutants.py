@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from softlab.course import mutants
 from softlab.course.functions import Call, WriteFunction
 from softlab.course.mutants import one_slip, two_slips
 
@@ -385,3 +386,23 @@ def test_a_parameter_in_place_of_another_one(wrong, words):
 def test_a_text_in_place_of_another_one(wrong, words):
     said = one_slip({"": size_of}, lambda mutant: tuple(map(mutant, (2, 7, 20))) == wrong)
     assert said == f"This is what you get {words}."
+
+
+def test_another_number_is_named_only_where_nothing_else_fits() -> None:
+    """What comes behind the numbers is not named either."""
+    exec("def model(a, b):\n    return a - b\n", names := {})
+    fits = {"with 5 for a": False, "with b less a": True, "with 7 for b": True, "without b": True}
+    given = {words: (lambda one=fit: one) for words, fit in fits.items()}
+
+    def single(model):
+        return tuple((words, given[words]) for words in order)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mutants, "_single", single)
+        order = list(fits)
+        assert one_slip({"": names["model"]}, lambda one: one()) == "This is what you get with b less a."
+        order = ["with 5 for a", "with 7 for b", "without b"]
+        assert one_slip({"": names["model"]}, lambda one: one()) == "This is what you get with 7 for b, or without b."
+        order = ["with b less a", "without b", "with 7 for b"]
+        said = "This is what you get with b less a, or without b."
+        assert one_slip({"": names["model"]}, lambda one: one()) == said

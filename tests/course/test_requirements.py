@@ -105,3 +105,16 @@ def test_bank_conflicts_are_told_of_the_line_that_has_the_most() -> None:
         "bank conflicts are still 4-way: 8 wavefronts, 2 possible, most on line 14: "
         "`part[4 * threadIdx.x] = x[threadIdx.x];`. Hint."
     )
+
+
+@pytest.mark.parametrize("counter", ["bank_conflicts", "global_load_requests", "global_store_requests"])
+@pytest.mark.parametrize("again", ["", "x[0] is read again."])
+def test_loads_alone_are_told_to_come_again(counter: str, again: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is loaded again, and for any other counter, the hint stands."""
+    monkeypatch.setattr("softlab.course.requirements.read_again", lambda *_: again)
+    tried = attempt("copy", 32)
+    lack = at_most(counter, -1, "Hint.")(tried)
+    assert lack.endswith(again if again and counter == "global_load_requests" else "Hint.")
+    assert at_most(counter, tried.run.counters[counter], "Hint.")(tried) == ""
+    assert at_least(counter, tried.run.counters[counter], "Hint.")(tried) == ""
+    assert at_least(counter, tried.run.counters[counter] + 1, "Hint.")(tried).endswith("Hint.")

@@ -13,7 +13,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -25,7 +25,7 @@ from softlab.plans import fast, fast_cuts, fast_fused, fast_ring, flight, short_
 from softlab.plans.fast_limits import BLOCK_SIZES, CLUSTERS, GROUP_WIDTHS, LIMITS, Cut
 from softlab.plans.fast_rows import Row, row_of
 from softlab.plans.planner import OPERATORS, FusedSteps, PlanRequest, StepLog
-from tests.plans.recorded import DEVICES, taken
+from tests.plans.recorded import DEVICES, plan_of, taken
 
 RECORD = Path(__file__).parents[1] / "data" / "plan_numbers.json"
 
@@ -184,10 +184,33 @@ def occupied() -> Iterator[tuple[str, Any]]:
             yield "limits", occupancies.limits(device, threads, registers, smem, opt_in)
 
 
+def invented() -> Iterator[tuple[str, Any]]:
+    """Problems on GPUs that nobody built: other numbers of SMs, threads and blocks, and any amount of shared memory."""
+    draw = Random(10).random
+    built = list(DEVICES.values())
+    for number, request in enumerate([*requests(40, 25), *requests(41, 25), *requests(42, 13)]):
+        like, kib = built[number % len(built)], 33 + int(190 * draw())
+        device = replace(
+            like, name=f"{like.name}, {number}", sm_count=1 + int(190 * draw()),
+            smem_per_block_optin=1024 * kib - 128 * int(8 * draw()), smem_per_sm=1024 * (kib + 1 + int(80 * draw())),
+            max_threads_per_sm=(1024, 1536, 2048)[int(3 * draw())], max_blocks_per_sm=(16, 24, 32)[int(3 * draw())],
+        )  # fmt: skip
+        request = PlanRequest(**{**vars(request), "device": device})
+        row = row_of(request, StepLog())
+        yield "pipeline_cut", [fast_cuts.pipeline_cut(request, row, cuts) for cuts in (0, 1, 8, 16)]
+        yield "few_rows_cut", [fast_cuts.few_rows_cut(request, row, cuts) for cuts in (8, 16)]
+        yield "grid_shape", [fast_cuts.grid_shape(request, row, few) for few in (False, True)]
+        yield "ring_shape", fast_ring.ring_shape(request, row)
+        yield "occupancy", occupancies.occupancy(device, threads=256, registers=40, smem=512 * (number % 60))
+        yield "plan", plan_of(request.rows, request.cols, {
+            "device": device, "dtype": request.element.name, "op": request.operator.name, "policy": request.policy,
+        })  # fmt: skip
+
+
 def digests() -> dict[str, str]:
     """List and function -> the digests of groups of its results."""
     lists: dict[str, list[str]] = {}
-    for make in (rings, short, strips, fused, occupied):
+    for make in (rings, short, strips, fused, occupied, invented):
         for name, value in make():
             lists.setdefault(f"{make.__name__}, {name}", []).append(text(value))
     return {
@@ -202,7 +225,7 @@ def digests() -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     """Record all, or show one."""
     if arguments:
-        for make in (rings, short, strips, fused, occupied):
+        for make in (rings, short, strips, fused, occupied, invented):
             print(*(text(value) for name, value in make() if name == arguments[1]), sep="\n")
     else:
         RECORD.write_text(json.dumps(digests(), indent=0) + "\n")

@@ -30,7 +30,14 @@ def _all_of(make: Callable) -> None:
 
 _WORK: dict[str, Callable[[], None]] = {
     make.__name__: partial(_all_of, make)
-    for make in (numbers.rings, numbers.short, numbers.strips, numbers.fused, numbers.occupied)
+    for make in (
+        numbers.rings,
+        numbers.short,
+        numbers.strips,
+        numbers.fused,
+        numbers.occupied,
+        numbers.invented,
+    )
 }
 _WORK |= {f"plans {part}": partial(_plans, part) for part in (0, 17)}
 RECORDED = Recorded(

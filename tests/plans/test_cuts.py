@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 from softlab import plans
 from softlab.dtypes import element_type
 from softlab.hardware.devices import Device
-from softlab.plans import fast, fast_fused, flight
+from softlab.plans import fast, fast_cuts, fast_fused, flight
 from softlab.plans.fast_cuts import most_blocks
 from softlab.plans.fast_limits import BLOCK_SIZES, CLUSTERS, LIMITS, STREAM_PACKS, Cut
-from softlab.plans.planner import FusedSteps, PlanRequest
+from softlab.plans.fast_rows import row_of
+from softlab.plans.planner import OPERATORS, FusedSteps, PlanRequest, StepLog
 from softlab.plans.resources import Resources
 
 DEVICES = ("H200", "sm_80", "RTX 5090")
@@ -169,3 +171,21 @@ def test_the_words_of_a_plan_are_those_of_its_kernel(device: str, policy: str) -
             assert rule.endswith("three times" if policy == "invariant" else "twice")
     if policy == "fast" and device != "sm_80":
         assert pipelines == {False, True}
+
+
+@pytest.mark.parametrize(("dtype", "op"), [one for one in PROBLEMS if "backward" not in one[1]])
+def test_a_pipeline_leaves_9_kib_of_a_block_to_the_exchange_and_the_driver(dtype: str, op: str) -> None:
+    """In one byte less of shared memory the first pipeline that holds the row does not fit."""
+    element, device = element_type(dtype), Device.named("H200")
+    for cols in (100_000, 150_000, 200_000):
+        stages = []
+        for less in (0, 1):
+            request = PlanRequest(4000, cols // 16 * 16, element, OPERATORS[op], device, policy="fast")
+            row = row_of(request, StepLog())
+            cut = next(cut for cut in row.limits.pipelines if row.packs <= cut.most and cut.cluster <= 16)
+            staged = cut.taken(row.packs) - (1 if cut.taken(row.packs) <= row.limits.one_register_pack else 3)
+            needed = min(staged, 13) * cut.block_size * 16 + 9 * 1024
+            small = replace(device, smem_per_block_optin=needed - less)
+            found = fast_cuts.pipeline_cut(PlanRequest(**{**vars(request), "device": small}), row, 16)
+            stages.append(found == cut)
+        assert stages == [True, False]
