@@ -10,7 +10,7 @@ from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import DisassemblyError, disassemble
 from softlab.cuda.machine_instructions import Disassembly, MachineInstruction
 from softlab.emulator.ptx.linker import link
-from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.parser import parsed
 from softlab.instruments.scoreboards import waits
 from softlab.traces import COUNTERS, InstructionCounters, Run
 
@@ -95,7 +95,7 @@ def listing(kernel: Any, run: Run | None = None) -> Listing:
     """
     program: Program = getattr(kernel, "program", kernel)
     counters = run.instructions if run is not None else None
-    image = link(parse(program.ptx, file=program.file), program.entry)
+    image = link(parsed(program.ptx, program.file), program.entry)
     code, why = _machine_code(program)
     machine_lines = () if code is None else tuple(_machine_lines(code, program.file))
     machine = [line.instruction for line in machine_lines]

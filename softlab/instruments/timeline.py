@@ -21,7 +21,7 @@ from softlab.emulator.machine.flow import Block, is_warp_synchronous
 from softlab.emulator.machine.machine import run
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.prepare import prepare
-from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.parser import parsed
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 
@@ -191,7 +191,7 @@ def timeline(
     sizes, threads = _three(grid), _three(block)
     if not 0 <= of < sizes[0] * sizes[1] * sizes[2]:
         raise ValueError(f"of={of}: the grid {sizes} has the blocks 0 to {sizes[0] * sizes[1] * sizes[2] - 1}")
-    module = parse(program.ptx, file=program.file)
+    module = parsed(program.ptx, program.file)
     emulated = EmulatedProgram(module, program.entry, fused=program.fuses_products)
     observer = _TimelineObserver(emulated.image.instructions, of, -(-threads[0] * threads[1] * threads[2] // WARP))
     launch, _ = prepare(emulated, sizes, threads, _copied(args), smem, file=program.file, observers=[observer])

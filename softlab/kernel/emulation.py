@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 import softlab.emulator.opcodes  # noqa: F401 - importing registers
@@ -17,7 +17,7 @@ from softlab.emulator.machine.native import Choice
 from softlab.emulator.machine.observers import Observer
 from softlab.emulator.machine.prepare import prepare
 from softlab.emulator.ptx.calls import is_vector_atomic
-from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.parser import parsed
 from softlab.emulator.ptx.syntax import Module
 from softlab.findings import FaultSink
 from softlab.hardware.devices import Device
@@ -71,12 +71,6 @@ class Emulation:
 COUNTED_BY_PTX = "counters by PTX: {compiler} compiled this kernel, and there is no machine code of it"
 
 
-@lru_cache(maxsize=4)
-def _parsed(text: str, file: str) -> Module:
-    """The PTX of a compilation, parsed once for all its kernels."""
-    return parse(text, file=file)
-
-
 class EmulatedKernel:
     """A compiled kernel as the emulator runs it. Make it once per compilation.
 
@@ -85,7 +79,7 @@ class EmulatedKernel:
 
     def __init__(self, program: Program, *, in_turns: bool = False) -> None:
         self._compiled = program
-        module = _parsed(program.ptx, program.file)
+        module = parsed(program.ptx, program.file)
         self.program = EmulatedProgram(module, program.entry, in_turns=in_turns, fused=program.fuses_products)
 
     @cached_property

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from softlab.errors import Error, KernelFault
 from softlab.hardware.devices import Device
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
+from softlab.sass.streams import Streams, WarpStream
 from softlab.timing import model, queues
 from softlab.timing import what_if as changes
 from softlab.timing.columns import Columns
@@ -29,7 +29,7 @@ from softlab.timing.sampling import Sample, edges, more_blocks, slowest
 
 if TYPE_CHECKING:
     from softlab.kernel.kernel import Kernel
-    from softlab.sass.streams import WarpStream
+
 
 _SECTOR = 32
 #: Additions and multiplications that a lane does in one machine instruction of single precision.
@@ -50,7 +50,7 @@ class SampledLaunch:
     wider: Sample | None = None
 
     @property
-    def streams(self) -> tuple[WarpStream, ...]:
+    def streams(self) -> Sequence[WarpStream]:
         """What these warps executed."""
         return self.columns.streams
 
@@ -98,7 +98,7 @@ class SampledLaunch:
         """Of the whole launch, if all blocks are like those of the sample."""
         code = model.machine_function(self.launch.program).instructions
         done = self.columns.lane_operations(np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code]))
-        return done * self.launch.blocks / len({s.block for s in self.streams}) if self.streams else 0.0
+        return done * self.launch.blocks / len(self.columns.blocks) if self.streams else 0.0
 
 
 def sample_launch(
@@ -140,24 +140,24 @@ def _simulated(
     """The blocks of the SM that decides: it has the most to do, unless its blocks share the work with all others."""
     launch = blocks.launch
     if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
-        return queues.usual(sample, counts, longest, queues.pieces(blocks.streams))
+        return queues.usual(sample, counts, longest, queues.pieces(blocks.columns.streams))
     return slowest(sample, counts, launch.blocks, device.sm_count, longest)
 
 
 class _Blocks:
-    """The interpreted blocks of a launch: their ``streams``, and what of the ``launch`` is known by them."""
+    """The interpreted blocks of a launch: their ``columns``, and what of the ``launch`` is known by them."""
 
     def __init__(self, kernel: Kernel, shape: LaunchShape, args: Sequence[Any], launch: model.Timed) -> None:
         self._kernel, self._shape, self._args = kernel, shape, args
         self.launch = launch
-        self.streams: list[WarpStream] = []
-        self._columns = Columns.of(())
+        self._parts: list[Streams] = []
+        self._columns: Columns | None = None
 
     @property
     def columns(self) -> Columns:
         """The columns of the streams."""
-        if len(self._columns.streams) != len(self.streams) or any(map(is_not, self._columns.streams, self.streams)):
-            self._columns = Columns.of(self.streams)
+        if self._columns is None:
+            self._columns = Columns.of(Streams.joined(self._parts))
         return self._columns
 
     def interpret(self, blocks: set[int], device: Device) -> dict[int, int]:
@@ -169,7 +169,7 @@ class _Blocks:
                 raise
         _check_together(self.launch, device)
         self.launch = replace(self.launch, blocks_wait=True)
-        self.streams.clear()
+        self._parts = []
         return self._interpret(set(range(self.launch.blocks)))
 
     def longest(self, sample: Sample, device: Device) -> dict[int, float]:
@@ -177,9 +177,7 @@ class _Blocks:
         than run at once, which hide each other's waits."""
         if sample.per_sm > sample.resident:
             return most_instructions(self.columns)
-        return longest_of_blocks(
-            self.columns, model.machine_function(self.launch.program).instructions, parameters(device)
-        )
+        return longest_of_blocks(self.columns, model.code_traits(self.launch.program), parameters(device))
 
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others
@@ -187,23 +185,23 @@ class _Blocks:
         if len(counts) == self.launch.blocks:
             return counts
         at_once = model.held(self.launch, device).blocks_per_sm * device.sm_count
-        if queues.may_share(self.streams) and (more := self._shared(counts, at_once, device)):
+        if queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
             return more
         function, every = model.machine_function(self.launch.program), set(range(self.launch.blocks))
         if queues.look_again(function) and queues.fit_together(counts, self.launch.blocks, at_once):
             self.launch = replace(self.launch, blocks_wait=True)
             return self._anew(every, device)
-        if queues.compare(self.streams, function) and queues.cheap(counts, self.launch.blocks):
+        if queues.compare(self.columns, function) and queues.cheap(counts, self.launch.blocks):
             return self._anew(every, device)
         return counts
 
     def _shared(self, counts: dict[int, int], at_once: int, device: Device) -> dict[int, int]:
         """The counts of more blocks than the interpreted ones if blocks share work, else none."""
-        streams, launch = self.streams, self.launch
+        parts, columns, launch = self._parts, self.columns, self.launch
         more = self._anew(queues.among(counts, launch.blocks), device)
-        stores = queues.stores_of_blocks(streams), queues.stores_of_blocks(self.streams)
+        stores = queues.stores_of_blocks(columns), queues.stores_of_blocks(self.columns)
         if not (queues.have_less(counts, more) or queues.have_less(*stores)):
-            self.streams, self.launch = streams, launch
+            self._parts, self._columns, self.launch = parts, columns, launch
             return {}
         if queues.few_enough(counts, more, launch.blocks, at_once):
             more = self._anew(set(range(launch.blocks)), device)
@@ -212,7 +210,7 @@ class _Blocks:
 
     def _anew(self, blocks: set[int], device: Device) -> dict[int, int]:
         """As :meth:`interpret`, of these blocks alone."""
-        self.streams = []
+        self._parts = []
         return self.interpret(blocks, device)
 
     def _interpret(self, blocks: set[int]) -> dict[int, int]:
@@ -225,14 +223,15 @@ class _Blocks:
             variables=self._kernel.variables,
             paced=self.launch.blocks_wait,
         )
-        self.streams.extend(found.streams)
+        self._parts.append(found.streams)
+        self._columns = None
         self.launch = replace(
             self.launch,
             extents=_extents(found.mapped),
             driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
             stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
         )
-        return model.instructions_of_blocks(found.streams)
+        return Columns.of(found.streams).instructions_of_blocks
 
 
 def _check_together(launch: model.Timed, device: Device) -> None:

@@ -149,8 +149,12 @@ class Convergence:
                 self._check_others(number, rest)
 
     def _check_others(self, number: int, warps: np.ndarray) -> None:
+        """Let teams go on whose lanes have all come, of warps whose first team waits."""
         blocked, expected = self._blocked[number], self._expected[number]
-        for warp in warps:
+        here = blocked[warps]
+        first = first_lane(here)
+        others = here & ~expected[warps, first] & ~_BIT[first]
+        for warp in warps[others != 0]:
             left = int(blocked[warp])
             while left:
                 lane = (left & -left).bit_length() - 1

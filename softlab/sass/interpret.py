@@ -18,7 +18,7 @@ from softlab.emulator.machine.prepare import VariableValues, pack_and_map
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.heap import HEAP_BYTES
 from softlab.emulator.ptx.linker import Image, link
-from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.parser import parsed
 from softlab.errors import Error
 from softlab.hardware.devices import Device
 from softlab.sass.calls import DriverCalls, function_handles, may_recurse
@@ -29,7 +29,7 @@ from softlab.sass.machine import Machine
 from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
 from softlab.sass.steps import Steps
-from softlab.sass.streams import WarpStream
+from softlab.sass.streams import Streams
 
 #: The architecture whose machine code is known.
 ARCHITECTURE = "sm_90"
@@ -58,7 +58,7 @@ class Interpretation:
     """
 
     code: tuple[Instruction, ...]
-    streams: list[WarpStream]
+    streams: Streams
     blocks: tuple[int, ...]
     driver_calls: tuple[str, ...]
     stack_bytes: int
@@ -68,10 +68,7 @@ class Interpretation:
     @cached_property
     def executed(self) -> np.ndarray:
         """How often warps issued each instruction of ``code``: int64."""
-        counts = np.zeros(len(self.code), np.int64)
-        for stream in self.streams:
-            counts += np.bincount(stream.instructions, minlength=len(self.code))
-        return counts
+        return np.bincount(self.streams.instructions, minlength=len(self.code)).astype(np.int64)
 
     @property
     def instructions(self) -> int:
@@ -108,7 +105,7 @@ class _Compiled:
 def _compiled(program: Program) -> _Compiled:
     if not program.arch.startswith(ARCHITECTURE):
         raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
-    image = link(parse(program.ptx, file=program.file), program.entry)
+    image = link(parsed(program.ptx, program.file), program.entry)
     instructions = disassemble(program, alone=True)  # says what is missing where there is no machine code
     cubin = Cubin(program.cubin)
     functions = cubin.functions_of(program.entry)

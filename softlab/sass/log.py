@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +11,8 @@ from softlab.instruments.banks import BANK_BYTES, wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass import native_requests
 from softlab.sass.lanes import WARP, Lanes
-from softlab.sass.layout import lay_out
-from softlab.sass.streams import NO_BARRIERS, Accesses, Kind, Space, WarpStream
+from softlab.sass.layout import Arranged, arranged, lay_out
+from softlab.sass.streams import Kind, Space, Streams
 
 if TYPE_CHECKING:
     from softlab.sass.setup import Setup
@@ -29,6 +28,8 @@ _LINE = 128
 _NEAR = 1 << 38
 #: Factors of a hash of 32 numbers.
 _FACTORS = np.random.default_rng(1).integers(1 << 62, size=WARP) | 1
+#: Of requests that were counted: entry, offset, space, kind, wavefronts, how many sectors, and all sectors.
+_COUNTED = (np.int64, np.int64, np.uint8, np.uint8, np.int64, np.int64, np.int64)
 #: A request of the lanes of a run: the first entry of the run, the offset of the instruction, the addresses and which
 #: lanes are active.
 Kept = tuple[int, int, np.ndarray, np.ndarray]
@@ -116,7 +117,7 @@ class Log:
         self._requests.clear()
         self._kept = 0
 
-    def streams(self) -> list[WarpStream]:
+    def streams(self) -> Streams:
         """One stream per warp, blocks in order."""
         self._count()
         setup = self._setup
@@ -129,20 +130,14 @@ class Log:
         instruction, active, begins = lay_out(warp, mask, start, length, limits)
         for first, offset, masks in self._guards:
             active[begins[first : first + len(masks)] + offset] = masks
-        accesses = self._accesses(begins, warp, limits)
-        cut = limits.tolist()
-        barriers = self._barriers_of_warps()
-        return [
-            WarpStream(
-                setup.block_of(w),
-                setup.warp_of(w),
-                instruction[cut[w] : cut[w + 1]],
-                active[cut[w] : cut[w + 1]],
-                accesses[w],
-                barriers.get(w, NO_BARRIERS),
-            )
-            for w in range(setup.warps)
-        ]
+        block = setup.interpreted[setup.row_of_block]
+        number = np.tile(np.arange(setup.warps_per_block), setup.blocks)
+        position, space, kind, wavefronts, offsets, sectors, requests, begins_at = self._accesses(begins, limits)
+        return Streams(
+            *(block, number, instruction, active, limits),
+            *(position, space, kind, wavefronts, offsets, sectors, requests, begins_at),
+            self._barriers_of_warps(),
+        )
 
     def _barriers_of_warps(self) -> dict[int, np.ndarray]:
         if not self._barriers:
@@ -152,37 +147,13 @@ class Log:
         found, first = np.unique(warps[order], return_index=True)
         return dict(zip(found.tolist(), np.split(operands[order], first[1:]), strict=True))
 
-    def _accesses(self, begins: np.ndarray, warp: np.ndarray, limits: np.ndarray) -> list[Accesses]:
-        warps = len(limits) - 1
-        if not self._counted:
-            return [Accesses.empty()] * warps
-        entry, offset, space, kind, wavefronts, count = (
-            np.concatenate([part[k] for part in self._counted]) for k in range(6)
+    def _accesses(self, begins: np.ndarray, limits: np.ndarray) -> Arranged:
+        """The requests of all warps. begins: where each entry begins among the instructions."""
+        entry, offset, space, kind, wavefronts, count, sectors = (
+            np.concatenate([part[k] for part in self._counted] or [np.zeros(0, dtype)])
+            for k, dtype in enumerate(_COUNTED)
         )
-        sectors = np.concatenate([part[6] for part in self._counted])
-        firsts = np.cumsum(count) - count
-        position = begins[entry] + offset
-        order = np.argsort(position, kind="stable")
-        position, owner, count = position[order], warp[entry[order]], count[order]
-        ends = np.cumsum(count)
-        gather = np.repeat(firsts[order] - (ends - count), count) + np.arange(int(ends[-1]))
-        sectors = sectors[gather]
-        cut = np.searchsorted(owner, np.arange(warps + 1)).tolist()
-        offsets = np.concatenate(([0], ends))
-        position = (position - limits[owner]).astype(np.int32)
-        space, kind, wavefronts = space[order], kind[order], wavefronts[order].astype(np.int32)
-        begins_at = offsets[cut].tolist()
-        return [
-            Accesses(
-                position[a:b],
-                space[a:b],
-                kind[a:b],
-                wavefronts[a:b],
-                offsets[a : b + 1] - first,
-                sectors[first:last],
-            )
-            for (a, b), (first, last) in zip(pairwise(cut), pairwise(begins_at), strict=True)
-        ]
+        return arranged(begins[entry] + offset, space, kind, wavefronts, count, sectors, limits)
 
 
 def counted_by_numpy(

@@ -6,8 +6,10 @@ through the data stage of shared memory or of the L1 cache in wavefronts.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any, overload
 
 import numpy as np
 
@@ -79,6 +81,7 @@ class Accesses:
 
 
 NO_BARRIERS = np.zeros(0, np.int64)
+_OF_REQUESTS = ("position", "space", "kind", "wavefronts")
 
 
 @dataclass(frozen=True)
@@ -101,3 +104,90 @@ class WarpStream:
 
     def __len__(self) -> int:
         return len(self.instructions)
+
+
+@dataclass(frozen=True, eq=False)
+class Streams(Sequence[WarpStream]):
+    """The streams of many warps. Their arrays lie one behind the other, and the record of a warp is made when it is
+    asked for: a launch may have ten thousand warps.
+
+    ``block`` and ``warp`` int64 (warps,): of each warp its block and its number in the block. ``instructions``,
+    ``active``, ``position``, ``space``, ``kind``, ``wavefronts``, ``offsets`` and ``sectors``: those of all warps, as
+    :class:`WarpStream` and :class:`Accesses` have them. ``limits``, ``requests`` and ``begins`` int64 (warps + 1,):
+    where the instructions, the requests and the sectors of each warp begin. ``barriers``: index of a warp -> what its
+    barriers have in registers, where it has such.
+    """
+
+    block: np.ndarray
+    warp: np.ndarray
+    instructions: np.ndarray
+    active: np.ndarray
+    limits: np.ndarray
+    position: np.ndarray
+    space: np.ndarray
+    kind: np.ndarray
+    wavefronts: np.ndarray
+    offsets: np.ndarray
+    sectors: np.ndarray
+    requests: np.ndarray
+    begins: np.ndarray
+    barriers: Mapping[int, np.ndarray]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Streams]) -> Streams:
+        """The streams of all parts, at least one, in their order."""
+        if len(parts) == 1:
+            return parts[0]
+        barriers, first = {}, 0
+        for part in parts:
+            barriers.update({first + k: found for k, found in part.barriers.items()})
+            first += len(part)
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("block", "warp", "instructions", "active", *_OF_REQUESTS, "offsets", "sectors")
+        }
+        for name in ("limits", "requests", "begins"):
+            arrays[name] = _limits([getattr(part, name) for part in parts])
+        return cls(**arrays, barriers=barriers)
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    @overload
+    def __getitem__(self, k: int) -> WarpStream: ...
+    @overload
+    def __getitem__(self, k: slice) -> Sequence[WarpStream]: ...
+    def __getitem__(self, k: int | slice) -> WarpStream | Sequence[WarpStream]:
+        if isinstance(k, slice):
+            return [self[one] for one in range(len(self))[k]]
+        k = range(len(self))[k]
+        (low, high), (a, b), (first, last) = (
+            one[k : k + 2].tolist() for one in (self.limits, self.requests, self.begins)
+        )
+        accesses = Accesses(
+            self.position[a:b],
+            self.space[a:b],
+            self.kind[a:b],
+            self.wavefronts[a:b],
+            self.offsets[a + k : b + k + 1],
+            self.sectors[first:last],
+        )
+        barriers = self.barriers.get(k, NO_BARRIERS)
+        return WarpStream(
+            int(self.block[k]),
+            int(self.warp[k]),
+            self.instructions[low:high],
+            self.active[low:high],
+            accesses,
+            barriers,
+        )
+
+    def of_blocks(self, blocks: Iterable[int]) -> list[WarpStream]:
+        """Those of the warps of some blocks, in order."""
+        return [self[k] for k in np.flatnonzero(np.isin(self.block, list(blocks))).tolist()]
+
+
+def _limits(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Where what several arrays of limits are of begins, one behind the other."""
+    ends = np.cumsum([0, *(part[-1] for part in parts)])
+    return np.concatenate([[0], *(part[1:] + before for part, before in zip(parts, ends, strict=False))])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int32s, Int64s
-from softlab.sass.streams import Accesses, Kind, Space, WarpStream
+from softlab.sass.streams import Accesses, Kind, Space, Streams, WarpStream
 from softlab.timing.first_loads import first_loads
 
 #: Whether a request of each kind changes memory.
@@ -30,7 +31,7 @@ class Columns:
     request; ``sectors`` int64: of all requests. ``lengths_known``: what :mod:`softlab.timing.lengths` has found.
     """
 
-    streams: tuple[WarpStream, ...]
+    streams: Sequence[WarpStream]
     lengths: np.ndarray
     requests: np.ndarray
     position: np.ndarray
@@ -44,6 +45,12 @@ class Columns:
     @classmethod
     def of(cls, streams: Sequence[WarpStream]) -> Columns:
         """Of these warps."""
+        if isinstance(streams, Streams):
+            counts = np.delete(np.diff(streams.offsets), (streams.requests + np.arange(len(streams) + 1))[1:-1] - 1)
+            return cls(
+                *(streams, np.diff(streams.limits), np.diff(streams.requests)),
+                *(streams.position, streams.space, streams.kind, streams.wavefronts, counts, streams.sectors),
+            )
         accesses = [stream.accesses for stream in streams]
         lengths = np.array([len(stream.instructions) for stream in streams], np.int64)
         requests = np.array([len(one.position) for one in accesses], np.int64)
@@ -66,11 +73,15 @@ class Columns:
     @cached_property
     def instructions(self) -> np.ndarray:
         """The instructions of all warps, one warp after the other: int32."""
+        if isinstance(self.streams, Streams):
+            return self.streams.instructions
         return np.concatenate([*(stream.instructions for stream in self.streams), np.zeros(0, np.int32)])
 
     @cached_property
     def active(self) -> np.ndarray:
         """The lanes that executed each of them: uint32."""
+        if isinstance(self.streams, Streams):
+            return self.streams.active
         return np.concatenate([*(stream.active for stream in self.streams), np.zeros(0, np.uint32)])
 
     @cached_property
@@ -103,19 +114,36 @@ class Columns:
     @cached_property
     def blocks(self) -> np.ndarray:
         """The blocks of the streams, ascending: int64."""
-        return distinct(self._block_of_stream)
+        return distinct(self.block_of_stream)
 
     @cached_property
-    def _block_of_stream(self) -> np.ndarray:
+    def block_of_stream(self) -> np.ndarray:
+        """The block of each warp: int64 (warps,)."""
+        if isinstance(self.streams, Streams):
+            return self.streams.block
         return np.array([stream.block for stream in self.streams], np.int64)
+
+    def streams_of(self, blocks: Iterable[int]) -> list[WarpStream]:
+        """The streams of the warps of some blocks, in order."""
+        if isinstance(self.streams, Streams):
+            return self.streams.of_blocks(blocks)
+        wanted = set(blocks)
+        return [stream for stream in self.streams if stream.block in wanted]
 
     @cached_property
     def instructions_of_blocks(self) -> dict[int, int]:
         """Block -> the instructions that its warps executed, in the order of the streams."""
-        counts: dict[int, int] = {}
-        for block, length in zip(self._block_of_stream.tolist(), self.lengths.tolist(), strict=True):
-            counts[block] = counts.get(block, 0) + length
-        return counts
+        return self.by_block(self.lengths, np.add)
+
+    def by_block(self, values: np.ndarray, of: np.ufunc) -> dict[int, Any]:
+        """Block -> the sum or the largest of its warps' values (warps,), in the order of the streams."""
+        found: dict[int, Any] = {}
+        blocks = self.block_of_stream
+        if len(blocks):
+            first = np.flatnonzero(np.concatenate(([True], blocks[1:] != blocks[:-1])))
+            for block, value in zip(blocks[first].tolist(), of.reduceat(values, first).tolist(), strict=True):
+                found[block] = of(found[block], value).item() if block in found else value
+        return found
 
     def touched(self, stored: bool = False) -> list[np.ndarray]:
         """The distinct sectors of global memory that each block touches, or stores: int64 (k,) per block, ascending."""
@@ -137,7 +165,7 @@ class Columns:
     def lanes_adding(self) -> np.ndarray:
         """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)
-        block = np.searchsorted(self.blocks, self._block_of_stream)[self.owner[wanted]]
+        block = np.searchsorted(self.blocks, self.block_of_stream)[self.owner[wanted]]
         return np.bincount(block, self.lanes[wanted], len(self.blocks)).astype(np.int64)
 
     def _global(self, kinds: np.ndarray) -> np.ndarray:
@@ -148,7 +176,7 @@ class Columns:
         sectors, count = self.sectors[np.repeat(wanted, self.counts)], len(self.blocks)
         if not len(sectors):
             return [np.zeros(0, np.int64)] * count
-        block = np.searchsorted(self.blocks, self._block_of_stream)[self.owner[wanted]]
+        block = np.searchsorted(self.blocks, self.block_of_stream)[self.owner[wanted]]
         least, span = int(sectors.min()), int(sectors.max() - sectors.min()) + 1
         # One number per block and sector: addresses have 48 bits, and a sample some thousand blocks.
         keys = distinct(np.repeat(block * span - least, self.counts[wanted]) + sectors)

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction, Floats, Int32s, Int64s
 from softlab.timing.columns import Columns
 from softlab.timing.parameters import Parameters
+from softlab.timing.traits import CodeTraits
 
 #: What NumPy takes for an instruction, in units of 100 microseconds.
 _INSTRUCTION = 0.0001
 
 
-def longest_of_blocks(columns: Columns, code: tuple[MachineInstruction, ...], p: Parameters) -> dict[int, float]:
+def longest_of_blocks(columns: Columns, code: CodeTraits, p: Parameters) -> dict[int, float]:
     """Block -> the cycles of its longest warp: its stall counts, a hit in L1 for each instruction that waits for a
     scoreboard, and instead of it the time of L2 where the warp waits for a sector that it loads for the first time."""
     if not len(columns.instructions):
@@ -30,12 +30,12 @@ def longest_of_blocks(columns: Columns, code: tuple[MachineInstruction, ...], p:
     return columns.lengths_known[asked]
 
 
-def _longest(columns: Columns, code: tuple[MachineInstruction, ...], p: Parameters) -> dict[int, float]:
-    stalls, waits = _of_code(code)
+def _longest(columns: Columns, code: CodeTraits, p: Parameters) -> dict[int, float]:
+    stalls, waits = code.stalls, code.waits
     places = columns.places[columns.first_loads]
     each, waited = walked(columns.instructions, columns.lengths, stalls + p.l1_latency * waits, waits, places)
     each += (p.l2_latency - p.l1_latency) * _misses(columns, waited)
-    return _largest(columns, each)
+    return columns.by_block(each, np.maximum)
 
 
 def walk(
@@ -92,22 +92,7 @@ def by_numpy(
 
 def most_instructions(columns: Columns) -> dict[int, float]:
     """Block -> the instructions of its longest warp."""
-    return _largest(columns, columns.lengths)
-
-
-def _largest(columns: Columns, each: np.ndarray) -> dict[int, float]:
-    """Block -> the largest value of its warps."""
-    largest: dict[int, float] = {}
-    for stream, value in zip(columns.streams, each.tolist(), strict=True):
-        largest[stream.block] = max(largest.get(stream.block, 0.0), float(value))
-    return largest
-
-
-def _of_code(code: tuple[MachineInstruction, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Of each instruction its stall count, and whether it waits for a scoreboard."""
-    controls = [one.control for one in code]
-    stalls = np.array([max(1, one.stall_cycles) if one else 1 for one in controls])
-    return stalls, np.array([bool(one and one.waits) for one in controls])
+    return columns.by_block(columns.lengths.astype(float), np.maximum)
 
 
 def _misses(columns: Columns, waits: np.ndarray) -> np.ndarray:

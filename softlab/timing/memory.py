@@ -42,7 +42,7 @@ _SECTOR, _LINE = 32, 128
 #: ring finds room for 188 lines in L1: loads of 32 lines each at random take 60 cycles by one SM, and L2 answers after
 #: 320, so that 171 lines are on their way.
 _FLYING = 0.91
-#: The code of a compare-and-swap that a loop repeats, of :data:`softlab.timing.work.ATOMIC_CODES`.
+#: The code of a compare-and-swap that a loop repeats, of :data:`softlab.timing.traits.ATOMIC_CODES`.
 _SWAPPED = 3
 #: Lines in a set of L1: the power of two that the rows ``latency.chase.224`` and ``.256`` of the atlas are closest to.
 WAYS = 4
@@ -470,7 +470,7 @@ class Memory:
         """Atomics of one instruction in L2: the sectors pass its throughput, and then their units pass by pass.
 
         sectors: each once per pass (:mod:`softlab.timing.atomics`). passes: of all of them together. code: of
-        :data:`softlab.timing.work.ATOMIC_CODES`.
+        :data:`softlab.timing.traits.ATOMIC_CODES`.
         """
         each = Counter(sectors)
         p, count = self.p, len(each)

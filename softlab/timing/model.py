@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -16,7 +16,6 @@ from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import occupancy
 from softlab.sass.memory import STACK_LIMIT
-from softlab.sass.streams import WarpStream
 from softlab.timing import sharing as sharing_
 from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
@@ -31,8 +30,9 @@ from softlab.timing.sampling import Sample, carve_out, choose, extrapolate, unse
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
 from softlab.timing.stand_ins import with_own_data
+from softlab.timing.traits import CodeTraits
 from softlab.timing.validation import validated
-from softlab.timing.work import access_width, block_work
+from softlab.timing.work import BlockWork, block_work
 
 Index3 = tuple[int, int, int]
 
@@ -103,6 +103,12 @@ def machine_function(program: Program) -> MachineFunction:
 
 
 @lru_cache(maxsize=64)
+def code_traits(program: Program) -> CodeTraits:
+    """What the model asks of each instruction of a program's kernel."""
+    return CodeTraits.of(_function(program).instructions)
+
+
+@lru_cache(maxsize=64)
 def _timed(program: Program, device: Device) -> TimedProgram:
     return timed_program(_function(program), parameters(device), program.file)
 
@@ -126,13 +132,12 @@ def estimate(
     if cache not in ("cold", "warm"):
         raise ValueError(f'cache = {cache!r}: it is "cold" or "warm"')
     p = _of_cache(figures or parameters(device), cache, sample)
-    code = machine_function(launch.program)
-    program = timed_program(code, p, launch.program.file) if figures else _timed(launch.program, device)
+    code = code_traits(launch.program)
+    own = timed_program(machine_function(launch.program), p, launch.program.file) if figures else None
+    program = own or _timed(launch.program, device)
     # Whole clusters were interpreted. An SM has no more of their blocks than of others.
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
-    simulated = set(sample.blocks)
-    works = {w.block: w for w in block_work([s for s in columns.streams if s.block in simulated], code.instructions)}
-    order = [works[block] for block in sample.blocks if block in works]
+    order = _blocks(columns, sample, code)
     memory = _memory(launch, columns, sample, device, p, code, warm=cache == "warm")
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
@@ -149,6 +154,12 @@ def estimate(
     return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
+def _blocks(columns: Columns, sample: Sample, code: CodeTraits) -> list[BlockWork]:
+    """The blocks of a sample as they start; one that stands for others comes several times."""
+    works = {work.block: work for work in block_work(columns.streams_of(sample.blocks), code)}
+    return [works[block] for block in sample.blocks if block in works]
+
+
 def _clock(launch: Timed, sample: Sample, p: Parameters) -> BlockClock:
     return BlockClock(p, sample.resident, sample.active, prod(launch.block))
 
@@ -160,52 +171,41 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
 
 
 def _last_warp(
-    launch: Timed, columns: Columns, code: MachineFunction, p: Parameters, sample: Sample, use: Mapping[str, float]
+    launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, use: Mapping[str, float]
 ) -> float:
     """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
     once. What the SM is busy with, others do meanwhile."""
     if sample.per_sm > sample.resident:
         return 1.0
-    longest = longest_of_blocks(columns, code.instructions, p)
+    longest = longest_of_blocks(columns, code, p)
     return 1 + (1 - max(use.values())) * unseen(longest, launch.blocks)
 
 
 def _of_longest(
-    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, code: MachineFunction,
+    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, code: CodeTraits,
     program: TimedProgram, *, warm: bool,
 ) -> float:  # fmt: skip
     """Cycles of the SM that has the longest warp of all."""
     other = replace(sample, blocks=sample.longest, per_sm=len(sample.longest), longest=())
-    works = {
-        w.block: w for w in block_work([s for s in columns.streams if s.block in set(other.blocks)], code.instructions)
-    }
-    order = [works[block] for block in other.blocks if block in works]
+    order = _blocks(columns, other, code)
     memory = _memory(launch, columns, other, device, p, code, warm=warm)
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, other, p))
     return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
 
 
-def instructions_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
-    """Block -> the instructions that its warps executed."""
-    counts: dict[int, int] = {}
-    for stream in streams:
-        counts[stream.block] = counts.get(stream.block, 0) + len(stream.instructions)
-    return counts
-
-
 def _memory(
     launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters,
-    code: MachineFunction, *, warm: bool,
+    code: CodeTraits, *, warm: bool,
 ) -> Memory:  # fmt: skip
     """The caches and the DRAM as the launch finds them."""
     stored = columns.touched(stored=True)
     sectors = sum(map(len, stored))
-    written = columns.stored_bytes(np.array([access_width(one) for one in code.instructions]))
+    written = columns.stored_bytes(code.widths)
     filled = min(1.0, written / (32 * sectors)) if written else 1.0
     shared = sharing_.sharing(
         columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
-        filled, tuple(loaded(columns.streams).values()), columns.added,
+        filled, tuple(loaded(columns).values()), columns.added,
     )  # fmt: skip
     kept = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and kept < 1:  # what the launch before has stored is written back meanwhile

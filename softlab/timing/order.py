@@ -21,7 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.sass.streams import Kind, Space, WarpStream
+from softlab.sass.streams import Kind, Space
+from softlab.timing.columns import Columns
 
 #: Blocks of the sample that are compared with each other, and accesses by which one is earlier: two next to each other
 #: may wait for memory together.
@@ -59,23 +60,20 @@ NEVER = Order()
 Loaded = tuple[np.ndarray, np.ndarray]
 
 
-def loaded(streams: Sequence[WarpStream]) -> dict[int, Loaded]:
+def loaded(columns: Columns) -> dict[int, Loaded]:
     """Block -> the pairs of sectors of global memory that it loads, and by which access first: of some of the blocks
-    that the streams are of, from the first to the last one."""
-    known = sorted({stream.block for stream in streams})
+    that the columns are of, from the first to the last one."""
+    known = columns.blocks.tolist()
     last = len(known) - 1
-    compared = set(known if last < _COMPARED else (known[k * last // (_COMPARED - 1)] for k in range(_COMPARED)))
-    parts: dict[int, list[Loaded]] = {}
-    for stream in streams:
-        if stream.block not in compared:
-            continue
-        accesses = stream.accesses
-        wanted = (accesses.space == Space.GLOBAL) & np.isin(accesses.kind, (Kind.LOAD, Kind.ASYNC_COPY))
-        each = np.diff(accesses.offsets)
-        numbers = np.repeat(np.arange(len(each)), each)
-        kept = np.repeat(wanted, each)
-        parts.setdefault(stream.block, []).append((accesses.sectors[kept] >> 1, numbers[kept]))
-    return {block: _first(*map(np.concatenate, zip(*parts[block], strict=True))) for block in sorted(parts)}
+    compared = known if last < _COMPARED else [known[k * last // (_COMPARED - 1)] for k in range(_COMPARED)]
+    some = Columns.of(columns.streams_of(compared))
+    numbers = np.arange(len(some.kind)) - np.repeat(np.cumsum(some.requests) - some.requests, some.requests)
+    wanted = (some.space == Space.GLOBAL) & ((some.kind == Kind.LOAD) | (some.kind == Kind.ASYNC_COPY))
+    counts = some.counts[wanted]
+    pairs = some.sectors[np.repeat(wanted, some.counts)] >> 1
+    numbers = np.repeat(numbers[wanted], counts)
+    block = np.repeat(some.block_of_stream[some.owner[wanted]], counts)
+    return {one: _first(pairs[block == one], numbers[block == one]) for one in compared}
 
 
 def _first(pairs: np.ndarray, numbers: np.ndarray) -> Loaded:

@@ -17,6 +17,7 @@ import numpy as np
 
 from softlab.cuda.machine_instructions import MachineFunction
 from softlab.sass.streams import Kind, Space, WarpStream
+from softlab.timing.columns import Columns
 from softlab.timing.sampling import INTERPRETED, MORE, Sample
 
 #: Blocks share work if the instructions or the stores of some, interpreted among twice as many, fall below this share.
@@ -24,27 +25,20 @@ _LESS = 0.95
 #: Instructions of warps of a whole grid that are interpreted at most where blocks share work, and how many times as
 #: many blocks as the GPU holds at once: their registers and shared memory are all there together.
 _TOGETHER, _WAVES = 20_000_000, 8
-_NO_VISITS = np.zeros((2, 0), np.int64)
 
 
-def may_share(streams: Iterable[WarpStream]) -> bool:
+def may_share(columns: Columns) -> bool:
     """Whether a block comes back to a sector of global memory with atomics that bring a value.
 
     Where each block takes a single ticket, none does, and the work of a block is its own.
     """
-    visits = np.concatenate([_NO_VISITS, *map(_visits, streams)], axis=1)
-    visits = visits[:, np.lexsort(visits)]
-    return bool((visits[:, 1:] == visits[:, :-1]).all(axis=0).any())
-
-
-def _visits(stream: WarpStream) -> np.ndarray:
-    """(2, n) int64: the sectors of a warp's atomics on global memory that bring a value, and its block."""
-    found = stream.accesses
-    chosen = (found.space == Space.GLOBAL) & (found.kind == Kind.ATOMIC)
-    if not np.count_nonzero(chosen):
-        return _NO_VISITS
-    sectors = found.sectors[np.repeat(chosen, np.diff(found.offsets))]
-    return np.stack([sectors, np.full(len(sectors), stream.block)])
+    chosen = (columns.space == Space.GLOBAL) & (columns.kind == Kind.ATOMIC)
+    counts = columns.counts[chosen]
+    sectors = columns.sectors[np.repeat(chosen, columns.counts)]
+    blocks = np.repeat(columns.block_of_stream[columns.owner[chosen]], counts)
+    order = np.lexsort((sectors, blocks))
+    sectors, blocks = sectors[order], blocks[order]
+    return bool(((sectors[1:] == sectors[:-1]) & (blocks[1:] == blocks[:-1])).any())
 
 
 def look_again(function: MachineFunction) -> bool:
@@ -65,11 +59,11 @@ def fit_together(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
     return blocks <= _WAVES * at_once and sum(counts.values()) / max(1, len(counts)) * blocks <= _TOGETHER
 
 
-def compare(streams: Iterable[WarpStream], function: MachineFunction) -> bool:
+def compare(columns: Columns, function: MachineFunction) -> bool:
     """Whether warps have compare-and-swap on global memory: how often they try depends on what all blocks swap."""
     code = function.instructions
     swaps = np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool)
-    return bool(swaps.any()) and any(swaps[stream.instructions].any() for stream in streams)
+    return bool(swaps.any()) and bool(swaps[columns.instructions].any())
 
 
 def cheap(counts: Mapping[int, int], blocks: int) -> bool:
@@ -98,14 +92,12 @@ def have_less(counts: Mapping[int, int], more: Mapping[int, int]) -> bool:
     return sum(more[block] for block in counts) < _LESS * sum(counts.values())
 
 
-def stores_of_blocks(streams: Iterable[WarpStream]) -> dict[int, int]:
+def stores_of_blocks(columns: Columns) -> dict[int, int]:
     """Block -> the stores to global memory that its warps executed."""
-    counts: dict[int, int] = {}
-    for stream in streams:
-        found = stream.accesses
-        stores = np.count_nonzero((found.space == Space.GLOBAL) & (found.kind == Kind.STORE))
-        counts[stream.block] = counts.get(stream.block, 0) + int(stores)
-    return counts
+    stores = (columns.space == Space.GLOBAL) & (columns.kind == Kind.STORE)
+    block = np.searchsorted(columns.blocks, columns.block_of_stream)[columns.owner[stores]]
+    counts = np.bincount(block, minlength=len(columns.blocks))
+    return dict(zip(columns.blocks.tolist(), counts.tolist(), strict=True))
 
 
 def few_enough(counts: Mapping[int, int], more: Mapping[int, int], blocks: int, at_once: int) -> bool:

@@ -17,7 +17,7 @@ from softlab.hardware.devices import Device
 from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.estimates import Estimate
 from softlab.timing.parameters import Parameters
-from softlab.timing.work import access_width
+from softlab.timing.traits import access_width
 
 #: Name -> what it means.
 CHANGES: Mapping[str, str] = {

@@ -9,24 +9,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.columns import Columns
+from softlab.timing.traits import CodeTraits
 
 #: (position, space, kind, wavefronts, sectors or the words of an atomic of shared memory, lanes, bytes per lane,
 #: whether it passes L1 by; of an atomic: its code; lines of 128 bytes, and how many of them the busiest bank of L1's
 #: tags looks up)
 MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int, int, int]
-#: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
-#: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.
-ATOMIC_CODES = (0, 1, 2, 3)
-#: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
-_STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
-
-_BRANCHES = ("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU")
-_ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
-_FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
-_SLOW = frozenset(("CAS", "F64"))
 #: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
 #: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
 _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])
@@ -72,12 +62,10 @@ class BlockWork:
         return sum(len(warp.code) for warp in self.warps)
 
 
-def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]) -> list[BlockWork]:
+def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWork]:
     """The blocks of the streams, in order of their index."""
-    widths = np.array([access_width(one) for one in code])
-    strong = np.array([_code(one) for one in code])
     columns = Columns.of(sorted(streams, key=lambda stream: (stream.block, stream.warp)))
-    requests = _requests(columns, widths, strong)
+    requests = _requests(columns, code)
     splits = _splits(columns, code)
     blocks: dict[int, list[WarpWork]] = {}
     first = 0
@@ -89,7 +77,7 @@ def block_work(streams: Sequence[WarpStream], code: Sequence[MachineInstruction]
     return [BlockWork(block, tuple(works)) for block, works in blocks.items()]
 
 
-def _requests(columns: Columns, widths: np.ndarray, strong: np.ndarray) -> list[MemoryRequest]:
+def _requests(columns: Columns, code: CodeTraits) -> list[MemoryRequest]:
     """The requests of all warps."""
     sectors, limits = columns.sectors.tolist(), np.concatenate(([0], np.cumsum(columns.counts))).tolist()
     shared = ((columns.space == Space.SHARED) & (columns.kind != Kind.ATOMIC)).tolist()
@@ -101,8 +89,8 @@ def _requests(columns: Columns, widths: np.ndarray, strong: np.ndarray) -> list[
     return list(
         zip(
             columns.position.tolist(), columns.space.tolist(), columns.kind.tolist(), columns.wavefronts.tolist(),
-            pieces, columns.lanes.tolist(), widths[columns.instruction].tolist(), strong[columns.instruction].tolist(),
-            lines.tolist(), looked_up.tolist(), strict=True,
+            pieces, columns.lanes.tolist(), code.widths[columns.instruction].tolist(),
+            code.codes[columns.instruction].tolist(), lines.tolist(), looked_up.tolist(), strict=True,
         )
     )  # fmt: skip
 
@@ -121,36 +109,34 @@ def lines_and_banks(counts: np.ndarray, sectors: np.ndarray) -> tuple[np.ndarray
     return banks.sum(axis=1), banks.max(axis=1)
 
 
-def _splits(columns: Columns, code: Sequence[MachineInstruction]) -> list[dict[int, int]]:
+def _splits(columns: Columns, code: CodeTraits) -> list[dict[int, int]]:
     """Position -> :class:`Split`, of each warp."""
     active, instructions = columns.active, columns.instructions
     ends = np.cumsum(columns.lengths)
     before, after, index, coming = active[:-1], active[1:], instructions[:-1], instructions[1:]
     inner = np.ones(len(before), bool)
     inner[ends[:-1] - 1] = False  # the next instruction is of another warp
-    opcodes = np.array([one.opcode for one in code])
-    jumps = np.isin(opcodes, _BRANCHES)[index]
+    jumps = code.jumps[index]
     found = np.zeros(len(before), np.uint8)
     found[(before != after) & (after & ~before == 0) & jumps] = Split.PARTED
     path = _paths(columns, code)
     found[jumps & (coming == index + 1) & (path[:-1] != path[1:]) & (path[1:] & ~path[:-1] == 0)] = Split.AHEAD
-    others = (path[:-1] & path[1:] == 0) & ~np.isin(opcodes, ("EXIT", "KILL"))[index] & (opcodes != "BSYNC")[coming]
+    others = (path[:-1] & path[1:] == 0) & ~code.ends[index] & ~code.meets[coming]
     places = np.flatnonzero(others)
     found[places[1:][path[places[:-1] + 1] == path[places[1:]]]] = Split.FURTHER
-    exclusive = np.array([one.opcode == "WARPSYNC" and "EXCLUSIVE" in one.modifiers for one in code])
-    found[others & exclusive[np.maximum(coming - 1, 0)]] = Split.APART
-    yields = np.flatnonzero((opcodes == "YIELD")[index])
+    found[others & code.parts[np.maximum(coming - 1, 0)]] = Split.APART
+    yields = np.flatnonzero(code.yields[index])
     if len(yields):
         found[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
     return _by_warp(np.where(inner, found, 0), ends, columns.lengths)
 
 
-def _paths(columns: Columns, code: Sequence[MachineInstruction]) -> np.ndarray:
+def _paths(columns: Columns, code: CodeTraits) -> np.ndarray:
     """uint32 of each instruction: the lanes that come to it, also those that its guard holds back.
 
     What a guard holds back is not in the streams. These lanes have come to the instruction before.
     """
-    guarded = np.array([one.text.startswith("@") for one in code])[columns.instructions]
+    guarded = code.guarded[columns.instructions]
     last = np.maximum.accumulate(np.where(guarded, 0, np.arange(len(guarded))))
     return np.where(guarded, columns.active[last] | columns.active, columns.active)
 
@@ -169,27 +155,3 @@ def _by_warp(found: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> list[d
     limits = np.searchsorted(warp, np.arange(len(ends) + 1)).tolist()
     positions, kinds = (places - (ends - lengths)[warp]).tolist(), found[places].tolist()
     return [dict(zip(positions[low:high], kinds[low:high], strict=True)) for low, high in pairwise(limits)]
-
-
-def access_width(one: MachineInstruction) -> int:
-    """Bytes per lane that an instruction accesses."""
-    if one.width:
-        return one.width * matrices_of(one)
-    return 8 if {"64", "U64"} & set(one.modifiers) else 16 if "128" in one.modifiers else 4
-
-
-def matrices_of(one: MachineInstruction) -> int:
-    """How many matrices of 8 rows of 16 bytes an instruction moves, 4 bytes per lane and matrix; else 1."""
-    if one.opcode not in ("LDSM", "STSM"):
-        return 1
-    return next((int(m) for m in one.modifiers if m in ("2", "4")), 1)
-
-
-def _code(one: MachineInstruction) -> int:
-    """Of an atomic one of ``ATOMIC_CODES``, else whether it passes L1 by."""
-    modifiers = set(one.modifiers)
-    if one.opcode not in _ATOMICS:
-        return int(bool(_STRONG & modifiers))
-    if "CAST" in modifiers:
-        return 3
-    return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))

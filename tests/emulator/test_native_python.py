@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ctypes import CFUNCTYPE, c_int64
 from math import ceil, inf
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from softlab.emulator.machine import native, native_python
 from softlab.emulator.machine.native import available
 from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Floats, Int16s, Int64s, UInt32s
 
@@ -62,12 +65,48 @@ def test_a_compiled_function_gives_what_python_gives() -> None:
 
 
 @needs_llvm
-def test_a_function_is_compiled_when_it_is_hot() -> None:
+def test_a_function_is_compiled_when_it_is_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_python, "is_stored", lambda key: False)
     compiled = CompiledFunction(_plus)
     assert compiled.ready("all")
     assert not compiled.ready("none")
     asked = sum(not compiled.ready("hot") for _ in range(2000))
     assert 100 < asked < 2000
+
+
+def _thrice(i: int) -> int:
+    return 3 * i + LIMIT
+
+
+@needs_llvm
+def test_machine_code_is_kept_for_later_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(native, "_stored_path", lambda key: tmp_path / key)
+    compiled = CompiledFunction(_thrice)
+    assert not any(compiled.ready("hot") for _ in range(600))
+    assert compiled.call(4) == 12 + LIMIT
+    (path,) = tmp_path.iterdir()
+    later = CompiledFunction(_thrice)
+    assert sum(not later.ready("hot") for _ in range(600)) < 400
+
+    def unwanted() -> str:
+        raise AssertionError("it is on the disk")
+
+    compiler = native._Compiler()  # the code lives as long as it
+    assert CFUNCTYPE(c_int64, c_int64)(compiler.stored(path.name, unwanted))(5) == 15 + LIMIT
+    monkeypatch.setitem(_thrice.__globals__, "LIMIT", 10)  # what it reads is another one now
+    assert not any(CompiledFunction(_thrice).ready("hot") for _ in range(600))
+
+
+@needs_llvm
+def test_a_damaged_file_is_compiled_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(native, "_stored_path", lambda key: tmp_path / key)
+    text = CompiledFunction(_thrice)._text
+    native._Compiler().stored("key", text)
+    path = tmp_path / "key"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9])
+    native._Compiler().stored("key", text)
+    assert path.read_bytes() == whole
 
 
 def _kept(values: Floats, at: int, value: float) -> int:

@@ -1,4 +1,4 @@
-"""The compiled layout of what warps executed, its source in Python, and NumPy's give the same."""
+"""The compiled layouts of what warps executed and accessed, and NumPy's, give the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available, compiling
-from softlab.sass.layout import by_numpy, lay_out, place
+from softlab.sass.layout import arranged, arranged_by_numpy, by_numpy, lay_out, place
 
 
 def _entries(count: int) -> tuple[np.ndarray, ...]:
@@ -40,3 +40,36 @@ def test_a_warp_has_its_runs_in_their_order():
     assert instruction.tolist() == [0, 1, 0, 1, 7]
     assert active.tolist() == [1, 1, 3, 3, 2]
     assert begins.tolist() == [2, 0, 4]
+
+
+def _requests(count: int) -> tuple[np.ndarray, ...]:
+    """Requests of six warps with 0 to 40 instructions each, some of them two of one instruction, out of order."""
+    random = np.random.default_rng(count)
+    limits = np.concatenate(([0], np.cumsum(random.integers(0, 40, 6))))
+    limits[-1] += 1
+    place = np.sort(random.integers(0, limits[-1], count))[np.argsort(random.integers(0, 3, count), kind="stable")]
+    counts = random.integers(0, 5, count)
+    space, kind = random.integers(0, 5, (2, count)).astype(np.uint8)
+    return place, space, kind, random.integers(0, 40, count), counts, random.integers(0, 1 << 40, counts.sum()), limits
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_all_forms_give_the_same_requests(count):
+    given = _requests(count)
+    wanted = arranged_by_numpy(*given)
+    for choice in ("none", "all") if available() else ("none",):
+        with compiling(choice):
+            for one, other in zip(arranged(*given), wanted, strict=True):
+                assert one.dtype == other.dtype
+                np.testing.assert_array_equal(one, other)
+
+
+def test_a_warp_has_its_requests_in_the_order_of_its_instructions():
+    place, kind = np.array([4, 0, 4]), np.array([1, 2, 3], np.uint8)
+    found = arranged(
+        place, kind, kind, np.arange(3), np.array([1, 2, 1]), np.array([9, 5, 6, 7]), np.array([0, 2, 3, 6])
+    )
+    position, _, kinds, passes, offsets, sectors, requests, begins = (one.tolist() for one in found)
+    assert (position, kinds, passes) == ([0, 1, 1], [2, 1, 3], [1, 0, 2])
+    assert (offsets, sectors) == ([0, 2, 0, 0, 1, 2], [5, 6, 9, 7])
+    assert (requests, begins) == ([0, 1, 1, 3], [0, 2, 2, 4])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.timing.columns import Columns
 from softlab.timing.order import NEVER, Loaded, Order, loaded, order
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
@@ -82,7 +83,7 @@ def test_blocks_that_load_at_random_cover_less_than_their_sum(grid, covered):
 def test_one_block_or_memory_of_its_own_says_nothing():
     assert found([block(np.arange(PAIRS))]) is NEVER
     assert found([block(np.arange(PAIRS))] * 2, share=1.0) is NEVER
-    assert loaded([]) == {}
+    assert loaded(Columns.of([])) == {}
 
 
 def test_a_sector_that_others_brought_takes_the_latency_of_l2():

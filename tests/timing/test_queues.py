@@ -11,6 +11,7 @@ import softlab
 from softlab.kernel.estimation import sample_launch
 from softlab.sass.streams import Kind
 from softlab.timing import queues
+from softlab.timing.columns import Columns
 from softlab.timing.sampling import Sample
 
 SOURCE = r"""
@@ -146,7 +147,7 @@ def test_a_grid_that_is_too_large_is_named(monkeypatch):
 )
 def test_tickets_that_do_not_decide_how_much_a_block_does_change_nothing(monkeypatch, name, more):
     found = launched(name, *more, grid=500)
-    monkeypatch.setattr(queues, "may_share", lambda streams: False)
+    monkeypatch.setattr(queues, "may_share", lambda columns: False)
     assert launched(name, *more, grid=500).estimate() == found.estimate()
     assert len({stream.block for stream in found.streams}) < 20
     assert "share" not in found.estimate().validated
@@ -154,9 +155,9 @@ def test_tickets_that_do_not_decide_how_much_a_block_does_change_nothing(monkeyp
 
 def test_blocks_that_take_one_ticket_are_not_interpreted_again():
     one = launched("last_block", np.zeros(1, np.uint32), np.zeros(1, np.float32), grid=500)
-    assert not queues.may_share(one.streams)
-    assert queues.may_share(launched("places", 3, counter(), grid=500).streams)
-    assert not queues.may_share([])
+    assert not queues.may_share(one.columns)
+    assert queues.may_share(launched("places", 3, counter(), grid=500).columns)
+    assert not queues.may_share(Columns.of([]))
 
 
 def test_the_trial_has_the_same_blocks_and_as_many_others():

@@ -12,6 +12,7 @@ import softlab
 from softlab.cuda.disassembly import find_nvdisasm
 from softlab.kernel.estimation import sample_launch
 from softlab.timing.model import machine_function
+from softlab.timing.traits import CodeTraits
 from softlab.timing.work import Split, block_work
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
@@ -21,7 +22,7 @@ def parted(source: str, *args: Any) -> tuple[list[str], Counter[tuple[str, Split
     """The instructions that one warp executes, and how often it waits behind which of them, by kind."""
     sampled = sample_launch(softlab.Kernel(source, "kernel"), (1,), (32,), args, 0, "H100")
     code = machine_function(sampled.launch.program).instructions
-    (warp,) = block_work(sampled.streams, code)[0].warps
+    (warp,) = block_work(sampled.streams, CodeTraits.of(code))[0].warps
     executed = [code[index].text for index in warp.code]
     names = [code[index].opcode for index in warp.code]
     return executed, Counter((names[at], Split(kind)) for at, kind in warp.splits.items())

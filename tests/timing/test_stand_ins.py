@@ -17,6 +17,7 @@ from softlab.timing.memory import Memory
 from softlab.timing.sampling import Sample, slowest
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stand_ins import with_own_data
+from softlab.timing.traits import CodeTraits
 from softlab.timing.work import BlockWork, WarpWork
 from tests.timing.hand_made import BARE, access, load, request
 
@@ -58,7 +59,7 @@ def _stream(block: int, sectors: list[int]) -> WarpStream:
 def test_a_warp_whose_loads_are_new_takes_longer_than_one_of_as_many_instructions():
     columns = Columns.of([_stream(0, [5] * 8), _stream(1, list(range(8)))])
     code = (_instruction(2, ()), _instruction(4, (0,)))
-    known = longest_of_blocks(columns, code, BARE)
+    known = longest_of_blocks(columns, CodeTraits.of(code), BARE)
     far = BARE.l2_latency - BARE.l1_latency
     assert known == {0: 8 * (6 + BARE.l1_latency) + far, 1: 8 * (6 + BARE.l1_latency) + 8 * far}
     assert most_instructions(columns) == {0: 16, 1: 16}

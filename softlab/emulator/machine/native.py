@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from softlab.cuda.cache import read_text, write_text
 from softlab.emulator.machine.native_loop import Loop
 from softlab.emulator.machine.operations import Operation, Turns
 from softlab.errors import Error
@@ -141,34 +145,90 @@ class _Compiler:
         self._known: dict[str, int] = {}
 
     def _machine(self) -> Any:
-        llvm = self._llvm
-        try:
-            features = llvm.get_host_cpu_features().flatten()
-        except RuntimeError:  # LLVM does not know them for every processor
-            features = ""
-        target = llvm.Target.from_default_triple()
-        return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=1)
+        name, features = _processor()
+        target = self._llvm.Target.from_default_triple()
+        return target.create_target_machine(cpu=name, features=features, opt=1)
 
     def function(self, text: str) -> int:
         """The address of the function ``loop`` of this module."""
-        if text in self._known:
-            return self._known[text]
-        name = f"loop_{len(self._known)}"
+        if text not in self._known:
+            name = f"loop_{len(self._known)}"
+            self._engine.add_module(self._optimised(text, name))
+            self._known[text] = self._address(name)
+        return self._known[text]
+
+    def stored(self, key: str, text: Callable[[], str]) -> int:
+        """As :meth:`function`, of the module that ``key`` stands for: its machine code is kept on the disk."""
+        name, path = f"stored_{key}", _stored_path(key)
+        if name not in self._known:
+            found = read_text(path)
+            if found is None:
+                code = self._passes_for.emit_object(self._optimised(text(), name))
+                write_text(path, b64encode(code).decode())
+            else:
+                code = b64decode(found)
+            self._engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
+            self._known[name] = self._address(name)
+        return self._known[name]
+
+    def _optimised(self, text: str, name: str) -> Any:
+        """The module, whose function is called ``name``."""
         module = self._llvm.parse_assembly(text.replace('"loop"', f'"{name}"'))
         tuning = self._llvm.create_pipeline_tuning_options(speed_level=1)
         tuning.loop_vectorization = True
         tuning.slp_vectorization = False
         passes = self._llvm.create_pass_builder(self._passes_for, tuning)
         passes.getModulePassManager().run(module, passes)
-        self._engine.add_module(module)
+        return module
+
+    def _address(self, name: str) -> int:
         self._engine.finalize_object()
-        found = self._known[text] = self._engine.get_function_address(name)
-        return found
+        return self._engine.get_function_address(name)
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    """The name of this machine's processor for LLVM, and its features."""
+    import llvmlite.binding as llvm
+
+    try:
+        features = llvm.get_host_cpu_features().flatten()
+    except RuntimeError:  # LLVM does not know them for every processor
+        features = ""
+    return llvm.get_host_cpu_name(), features
 
 
 def compiled_function(text: str) -> int:
     """The address of the function ``loop`` of a module in LLVM's assembly."""
     return _compiler().function(text)
+
+
+def stored_function(key: str, text: Callable[[], str]) -> int:
+    """The address of the function ``loop`` of a module that is compiled once for all processes.
+
+    Arguments:
+        key: of :func:`key_of`. text: gives the module in LLVM's assembly.
+    """
+    return _compiler().stored(key, text)
+
+
+def is_stored(key: str) -> bool:
+    """Whether the machine code of such a module is on the disk."""
+    return _stored_path(key).exists()
+
+
+def key_of(sources: Iterable[str]) -> str:
+    """A digest of what a module is made of, of how it is compiled, and of this machine's processor."""
+    import llvmlite
+
+    own = Path(__file__).read_text("utf-8")
+    return sha256("\0".join((llvmlite.__version__, *_processor(), own, *sources)).encode()).hexdigest()[:32]
+
+
+def _stored_path(key: str) -> Path:
+    from softlab.cuda.compile import cache_folder  # NumPy's way of the emulator needs none of it
+
+    return cache_folder() / "loops" / f"{key}.txt"
 
 
 @cache

@@ -21,12 +21,13 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, reduce
+from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from softlab.emulator.machine.native import compiled_function, started
+from softlab.emulator.machine.native import is_stored, key_of, started, stored_function
 
 Floats: TypeAlias = np.ndarray
 Int64s: TypeAlias = np.ndarray
@@ -45,6 +46,8 @@ _INTEGERS = {
 _BITS = 64
 #: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time.
 _CALLS, _START_CALLS = 1000, 300
+#: The same where the machine code is on the disk: finding and reading it takes about 2 milliseconds.
+_STORED_CALLS = 20
 #: Helpers that are called, where others are written into their callers.
 _OUT_OF_LINE: set[Any] = set()
 _Helper = TypeVar("_Helper", bound=Callable[..., int])
@@ -64,7 +67,8 @@ def out_of_line(function: _Helper) -> _Helper:
 
 
 class CompiledFunction:
-    """A function of this kind. It is compiled at the first call, which takes some 100 milliseconds."""
+    """A function of this kind. It is compiled at the first call, which takes some 100 milliseconds. Its machine code is
+    kept on the disk for later processes."""
 
     def __init__(self, function: Callable[..., int]) -> None:
         assert isinstance(function, FunctionType)
@@ -82,7 +86,16 @@ class CompiledFunction:
         if compiled == "all":
             return True
         self._asked += work
-        return self._asked > _CALLS + (0 if started() else _START_CALLS)
+        start = 0 if started() else _START_CALLS
+        return self._asked > _CALLS + start or (self._asked > _STORED_CALLS + start and self._stored)
+
+    @cached_property
+    def _key(self) -> str:
+        return key_of([Path(__file__).read_text("utf-8"), str(DATA_OFFSET), *_sources(self.function)])
+
+    @cached_property
+    def _stored(self) -> bool:
+        return is_stored(self._key)
 
     @cached_property
     def call(self) -> Callable[..., int]:
@@ -90,13 +103,34 @@ class CompiledFunction:
 
         The caller keeps the arrays alive. Their items lie without gaps and have the types of the signature.
         """
+        count = len(inspect.signature(self.function).parameters)
+        size = ctypes.c_int64
+        return ctypes.PYFUNCTYPE(size, *[size] * count)(stored_function(self._key, self._text))
+
+    def _text(self) -> str:
+        """The module in LLVM's assembly."""
         from llvmlite import ir
 
         module = ir.Module("python")
         _define(ir, module, self.function, "loop", {})
-        count = len(inspect.signature(self.function).parameters)
-        size = ctypes.c_int64
-        return ctypes.PYFUNCTYPE(size, *[size] * count)(compiled_function(str(module)))
+        return str(module)
+
+
+def _sources(function: FunctionType) -> list[str]:
+    """The source of a function and of all that it calls, and the numbers of their modules that they read."""
+    found: dict[FunctionType, list[str]] = {}
+    pending = [function]
+    while pending:
+        one = pending.pop()
+        if one in found:
+            continue
+        text = textwrap.dedent(inspect.getsource(one))
+        names = sorted({node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)})
+        known = [(name, one.__globals__[name]) for name in names if name in one.__globals__]
+        pending += [value for _, value in known if isinstance(value, FunctionType)]
+        numbers = [f"{name} {value!r}" for name, value in known if isinstance(value, int | float)]
+        found[one] = [text, str(one in _OUT_OF_LINE), *numbers]
+    return [text for texts in found.values() for text in texts]
 
 
 #: Where an array's object has the place of its items (NumPy C API, "PyArrayObject": behind the head of the object).

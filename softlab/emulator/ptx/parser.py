@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import replace
+from functools import lru_cache
 
 from softlab.emulator.ptx.body import SPACES, Body, Scope
 from softlab.emulator.ptx.source_locations import SourceLocations
@@ -34,6 +35,12 @@ def parse(text: str, *, file: str | None = None) -> Module:
         return parser.module()
     except (ValueError, KeyError, IndexError, RecursionError, OverflowError, struct.error) as error:
         raise parser.tokens.error(f"{type(error).__name__}: {error}") from error
+
+
+@lru_cache(maxsize=4)
+def parsed(text: str, file: str) -> Module:
+    """As :func:`parse`: the PTX of a compilation, parsed once for all its kernels and for all that look at it."""
+    return parse(text, file=file)
 
 
 class _Parser:

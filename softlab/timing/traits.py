@@ -1,0 +1,84 @@
+"""What the timing model asks of each instruction of a code, once for all estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from softlab.cuda.machine_instructions import MachineInstruction
+
+#: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
+#: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.
+ATOMIC_CODES = (0, 1, 2, 3)
+#: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
+_STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
+
+_BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
+_ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
+_FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
+_SLOW = frozenset(("CAS", "F64"))
+
+
+@dataclass(frozen=True, eq=False)
+class CodeTraits:
+    """Of each of n instructions, (n,) each:
+
+    ``widths`` int64: bytes per lane that it accesses. ``codes`` int64: of an atomic one of ``ATOMIC_CODES``, else
+    whether it passes L1 by. ``stalls`` int64: its stall count. bool: whether it ``waits`` for a scoreboard, has a guard
+    (``guarded``), ``jumps``, ``ends`` lanes, is a BSYNC (``meets``), a YIELD (``yields``), or a WARPSYNC.EXCLUSIVE
+    (``parts``).
+    """
+
+    widths: np.ndarray
+    codes: np.ndarray
+    stalls: np.ndarray
+    waits: np.ndarray
+    guarded: np.ndarray
+    jumps: np.ndarray
+    ends: np.ndarray
+    meets: np.ndarray
+    yields: np.ndarray
+    parts: np.ndarray
+
+    @classmethod
+    def of(cls, code: Sequence[MachineInstruction]) -> CodeTraits:
+        """Those of a code."""
+        opcodes, controls = [one.opcode for one in code], [one.control for one in code]
+        return cls(
+            np.array([access_width(one) for one in code], np.int64),
+            np.array([_code(one) for one in code], np.int64),
+            np.array([max(1, one.stall_cycles) if one else 1 for one in controls], np.int64),
+            np.array([bool(one and one.waits) for one in controls], bool),
+            np.array([one.text.startswith("@") for one in code], bool),
+            np.array([name in _BRANCHES for name in opcodes], bool),
+            np.array([name in ("EXIT", "KILL") for name in opcodes], bool),
+            np.array([name == "BSYNC" for name in opcodes], bool),
+            np.array([name == "YIELD" for name in opcodes], bool),
+            np.array([one.opcode == "WARPSYNC" and "EXCLUSIVE" in one.modifiers for one in code], bool),
+        )
+
+
+def access_width(one: MachineInstruction) -> int:
+    """Bytes per lane that an instruction accesses."""
+    if one.width:
+        return one.width * matrices_of(one)
+    return 8 if {"64", "U64"} & set(one.modifiers) else 16 if "128" in one.modifiers else 4
+
+
+def matrices_of(one: MachineInstruction) -> int:
+    """How many matrices of 8 rows of 16 bytes an instruction moves, 4 bytes per lane and matrix; else 1."""
+    if one.opcode not in ("LDSM", "STSM"):
+        return 1
+    return next((int(m) for m in one.modifiers if m in ("2", "4")), 1)
+
+
+def _code(one: MachineInstruction) -> int:
+    """Of an atomic one of ``ATOMIC_CODES``, else whether it passes L1 by."""
+    modifiers = set(one.modifiers)
+    if one.opcode not in _ATOMICS:
+        return int(bool(_STRONG & modifiers))
+    if "CAST" in modifiers:
+        return 3
+    return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))
