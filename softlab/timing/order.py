@@ -21,6 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.sass.streams import Kind, Space
 from softlab.timing.columns import Columns
 
@@ -29,6 +31,8 @@ from softlab.timing.columns import Columns
 _COMPARED, _LEAD = 6, 2
 #: Sectors that blocks have in common, until which the share of those that were loaded earlier says something.
 _ENOUGH = 32
+#: What NumPy takes for two blocks that are compared, in units of 100 microseconds.
+_TWO_BLOCKS = 0.2
 #: Accesses that cover at least this share of what lies between their ends cover it all.
 _COVERED = 0.9
 #: Blocks load parts of their own if they have together this share of what each has, summed.
@@ -93,18 +97,10 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
     inner = [one for one in inner if len(one[0])]
     if len(inner) < 2 or share <= 1:
         return NEVER
-    used = np.unique(np.concatenate([numbers for _, numbers in inner]))
-    met, before, mine = (np.zeros(len(used)) for _ in range(3))
-    for pairs, numbers in inner:
-        part = np.searchsorted(used, numbers)
-        mine += np.bincount(part, minlength=len(used))
-        for others, earlier in inner:
-            if others is pairs:
-                continue
-            place = np.searchsorted(others, pairs).clip(max=len(others) - 1)
-            common = others[place] == pairs
-            met += np.bincount(part[common], minlength=len(used))
-            before += np.bincount(part[common & (earlier[place] + _LEAD <= numbers)], minlength=len(used))
+    together = np.concatenate([numbers for _, numbers in inner])
+    used, part = np.unique(together, return_inverse=True)
+    mine = np.bincount(part, minlength=len(used)).astype(float)
+    met, before = _met(inner, part, len(used))
     # Accesses that few blocks have in common are judged together with those behind them.
     parts = np.minimum(np.floor((np.cumsum(met) - met) / _ENOUGH), max(0, int(met.sum() / _ENOUGH) - 1)).astype(int)
     met, before = np.bincount(parts, met)[parts], np.bincount(parts, before)[parts]
@@ -119,6 +115,48 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
         ]
         new = min(new, 1 - sum(map(np.sum, late)) / mine.sum())
     return Order(tuple(used.tolist()), tuple(seen.tolist()), covered, max(new, 1 / share))
+
+
+def meet(
+    pairs: Int64s, numbers: Int64s, part: Int64s, limits: Int64s, blocks: int, met: Int64s, before: Int64s
+) -> int:  # fmt: skip
+    """Count as :func:`_met` does. limits: where the pairs of each block begin."""
+    for one in range(blocks):
+        for other in range(blocks):
+            k, end = limits[other], limits[other + 1]
+            for at in range(limits[one], limits[one + 1] if one != other else 0):
+                while k < end and pairs[k] < pairs[at]:
+                    k += 1
+                if k < end and pairs[k] == pairs[at]:
+                    met[part[at]] += 1
+                    before[part[at]] += numbers[k] + _LEAD <= numbers[at]
+    return 0
+
+
+_MEET = CompiledFunction(meet)
+
+
+def _met(blocks: Sequence[Loaded], part: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
+    """Of each part of the accesses how many pairs another block has, too, and how many it had before: float64.
+
+    Arguments:
+        part: int64, of the pairs of all blocks, one behind the other.
+    """
+    limits = np.cumsum([0, *(len(pairs) for pairs, _ in blocks)])
+    met, before = np.zeros((2, parts), np.int64)
+    if _MEET.ready(compiled_blocks(), _TWO_BLOCKS * len(blocks) ** 2):
+        given = (*(np.concatenate(one).astype(np.int64) for one in zip(*blocks, strict=True)), part, limits)
+        ready = tuple(map(np.ascontiguousarray, given))
+        _MEET.call(*map(id, ready), len(blocks), id(met), id(before))
+        return met.astype(float), before.astype(float)
+    for k, (pairs, numbers) in enumerate(blocks):
+        own = part[limits[k] : limits[k + 1]]
+        for others, earlier in (*blocks[:k], *blocks[k + 1 :]):
+            place = np.searchsorted(others, pairs).clip(max=len(others) - 1)
+            common = others[place] == pairs
+            met += np.bincount(own[common], minlength=parts)
+            before += np.bincount(own[common & (earlier[place] + _LEAD <= numbers)], minlength=parts)
+    return met.astype(float), before.astype(float)
 
 
 def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[int, int, int], ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available, compiling
 from softlab.timing.columns import Columns
-from softlab.timing.order import NEVER, Loaded, Order, loaded, order
+from softlab.timing.order import NEVER, Loaded, Order, _met, loaded, order
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from tests.timing.hand_made import load, row, run
@@ -96,3 +99,24 @@ def test_a_sector_that_others_brought_takes_the_latency_of_l2():
 
     alone, early = cycles(NEVER), cycles(Order((0, 10), (0.0, 1.0), (), 0.5))
     assert alone - early == pytest.approx(10 * (660 - 280), rel=0.1)
+
+
+@pytest.mark.parametrize("choice", ["none", "all"] if available() else ["none"])
+def test_pairs_in_common_are_counted_one_by_one(choice):
+    random = np.random.default_rng(7)
+    blocks = [
+        (np.sort(random.choice(60, 30, False)), random.integers(0, 12, 30)),
+        (np.sort(random.choice(60, 45, False)), random.integers(0, 12, 45)),
+        (np.array([3]), np.array([0])),
+    ]
+    part = np.concatenate([numbers // 3 for _, numbers in blocks])
+    met, before = np.zeros(4), np.zeros(4)
+    for one, two in permutations(blocks, 2):
+        for pair, number in zip(*one, strict=True):
+            (place,) = np.nonzero(two[0] == pair) if pair in two[0] else ([],)
+            for other in two[1][place]:
+                met[number // 3] += 1
+                before[number // 3] += other + 2 <= number
+    with compiling(choice):
+        found = _met(blocks, part, 4)
+    assert [one.tolist() for one in found] == [met.tolist(), before.tolist()]
