@@ -288,8 +288,12 @@ class Memory:
             if sector >> 2 == line:
                 continue
             line = sector >> 2
-            ways = used.setdefault(line % self.l1_sets, [])
-            if line in ways:
+            ways = used.get(line % self.l1_sets)
+            if ways is None:
+                ways = used[line % self.l1_sets] = []
+            elif ways[-1] == line:
+                continue
+            elif line in ways:
                 ways.remove(line)
             ways.append(line)
             if len(ways) > WAYS:
@@ -352,19 +356,20 @@ class Memory:
 
     def _dram(self, start: float, sector: int) -> float:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
-        if not self.place.first <= sector <= self.place.last:
-            self.place = self.sharing.place(sector)
-            self.fetching = self.place.fetching(self.active)
         place = self.place
+        if not place.first <= sector <= place.last:
+            place = self.place = self.sharing.place(sector)
+            self.fetching = place.fetching(self.active)
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if place.share < 2 else self.common
         seen = place.seen(self.done) if self.done else 0.0
-        if _chance(sector) < (self.warm if self.warm > seen else seen):
+        there = self.warm if self.warm > seen else seen
+        if there and _chance(sector) < there:
             held[sector] = start
             self.l2_hits += 1
             return start
         access: Access | None = None
-        others, brought = place.at_once - 1, self._ordered(sector)
+        others, brought = place.at_once - 1, None if place.order is NEVER else self._ordered(sector)
         if brought is None and others > 0:
             access = self.joins.come(place.first, self.number, self.owner)
             if access.before and _chance(sector ^ 3 << 13) < self.joins.asked(access, others):
@@ -387,8 +392,8 @@ class Memory:
 
     def _ordered(self, sector: int) -> float | None:
         """When the sector came that other blocks have loaded before, by their order; None: they have not."""
-        begun, order = self.begun.get(self.place.first), self.place.order
-        if order is NEVER or begun is None or _chance(sector ^ 1 << 12) >= order.at(self.number, sector):
+        begun = self.begun.get(self.place.first)
+        if begun is None or _chance(sector ^ 1 << 12) >= self.place.order.at(self.number, sector):
             return None
         return begun
 

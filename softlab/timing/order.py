@@ -52,11 +52,10 @@ class Order:
 
     def at(self, number: int, sector: int) -> float:
         """The probability that a sector is in L2 when a block loads it for the first time, with that access."""
-        found = self.seen[max(0, bisect_right(self.numbers, number) - 1)]
         for before, first, last in self.covered:
             if before < number and first <= sector <= last:
                 return 1.0
-        return found
+        return self.seen[max(0, bisect_right(self.numbers, number) - 1)]
 
 
 NEVER = Order()
