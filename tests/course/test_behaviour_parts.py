@@ -219,3 +219,21 @@ def test_which_results_an_element_changes(large: float, own: float) -> None:
         assert found.tolist() == changed
     nothing = seen([0, 0], [1, 1], work=lambda given: np.zeros(2), x=x)
     assert behaviour._changed(nothing, "x", 0).tolist() == [False, False]
+
+
+def test_a_small_number_beside_a_far_larger_one_shows_where_it_is_no_integer() -> None:
+    """A count of integers hears of each step; the largest of floats hears of a number that is larger than all."""
+    for kind, heard in ((np.int32, False), (np.float32, True)):
+        x = np.array([5, 1000, 7, 9], kind)
+        made = seen([1000], [999], work=lambda x: x.max(), x=x)
+        assert behaviour._changed(made, "x", 0).tolist() == [heard]  # type: ignore[union-attr]
+        assert behaviour._changed(made, "x", 1).tolist() == [True]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("kind", "source", "told"), [(np.float32, "expf(v)", True), (np.float32, "v * v", False),
+                                                      (np.int32, "expf(v)", False)])  # fmt: skip
+def test_powers_are_of_floats(kind: type, source: str, told: bool) -> None:
+    made = seen([0], [1], work=lambda x: 0 * x[0, 0], x=np.array([[1, 5, 2]], kind))
+    object.__setattr__(made.kernel, "program", SimpleNamespace(source=source))
+    assert behaviour._no_addend(made, "x", 0) == told
+    assert not behaviour._no_addend(made, "x", 1), "it is the largest already"

@@ -482,3 +482,43 @@ def test_threads_of_one_warp_are_neighbours_with_x_first(block):
             assert differ(one, other) == (mine != number[other[2], other[1], other[0]] // 32), (one, other)
     assert differ(None, threads[0])
     assert differ(threads[0], None)
+
+
+FENCED = "The store of line {} has its fence. But line {} runs without having seen the sign of that block"
+
+
+@pytest.mark.parametrize(
+    ("body", "first", "then", "said"),
+    [
+        ("  y[i] = 1;\n  if (i == 0)\n    __threadfence();\n  __syncthreads();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
+         "  x[i] = y[0];", 4, 10,
+         "The fence of line 6 stands under `if (i == 0)`, before the barrier of line 7: it orders the number of that "
+         "thread, and those of the others have no fence."),
+        ("  y[i] = 1;\n  __syncthreads();\n  if (i == 0)\n    __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
+         "  x[i] = y[0];", 4, 10, FENCED.format(4, 10)),
+        ("  __syncthreads();\n  y[i] = 1;\n  __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n  x[i] = y[0];", 5, 9,
+         "No barrier stands between the store of line 5 and the sign of line 8, which one thread sets: it may be up "
+         "before the others have stored."),
+        ("  y[i] = 1;\n  __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n  __syncthreads();\n  x[i] = y[0];", 4, 9,
+         "No barrier stands between the store of line 4 and the sign of line 7, which one thread sets: it may be up "
+         "before the others have stored."),
+        ("  y[i] = 1;\n  __threadfence();\n  __syncwarp();\n  if (i == 0)\n    atomicAdd(n, 1);\n  x[i] = y[0];", 4, 9,
+         "No barrier stands between the store of line 4 and the sign of line 8, which one thread sets: it may be up "
+         "before the others have stored. The __syncwarp() of line 6 is for one warp."),
+        ("  y[i] = 1;\n  __threadfence();\n  __syncthreads();\n  if (i == 0)\n    atomicAdd(n, 1);\n  x[i] = y[0];", 4, 9,
+         FENCED.format(4, 9)),
+    ],
+)  # fmt: skip
+def test_a_fence_and_a_barrier_stand_between_a_store_and_its_sign(body, first, then, said):
+    got = cause(body, "race", "thread 0 reads it", line=then, other_line=first, **BLOCKS)
+    assert got.startswith(said)
+    assert got == said or said.startswith(FENCED[:12])
+
+
+@pytest.mark.parametrize(("first", "then"), [(4, 5), (5, 4)])
+@pytest.mark.parametrize("atomic", [4, 5])
+def test_both_accesses_have_to_be_atomic(first, then, atomic):
+    lines = ["  y[0] = 1;", "  atomicExch(n, 1);"]
+    body = "\n".join(lines if atomic == 5 else lines[::-1])
+    got = cause(body, "race", "it writes what is an atomic", line=then, other_line=first, **BLOCKS)
+    assert got == f"The access of line {9 - atomic} is no atomic, and that of line {atomic} is one: both have to be."

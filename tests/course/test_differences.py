@@ -427,3 +427,52 @@ def test_words_that_are_right_nowhere(kinds: int):
 @pytest.mark.parametrize(("off", "words"), [(0.5, "0.5 too large"), (-0.5, "0.5 too small"), (-3, "3 too small")])
 def test_a_number_that_is_added(off: float, words: str):
     assert of_two(lambda a, b: a * b * b + 1 + off) == f"What it returns is {words}."
+
+
+@pytest.mark.parametrize("first", [PAIRS[0], PAIRS[-1]])
+def test_an_amount_is_that_of_the_first_wrong_call(first) -> None:
+    """The others may be off by a little more."""
+
+    def right(a, b):
+        return a * b * b + 1
+
+    calls = [Call(pair, right(*pair)) for pair in (first, *(pair for pair in PAIRS if pair != first))]
+    for words, exact, other in (
+        ("5 too large", lambda n: n + 5, lambda n: n + 5.0003),
+        ("5 too small", lambda n: n - 5, lambda n: n - 5.0003),
+        ("3 times what is right", lambda n: 3 * n, lambda n: 3.0002 * n),
+    ):
+        returned = [exact(calls[0].expected), *(other(call.expected) for call in calls[1:])]
+        assert difference(("a", "b"), calls, returned).startswith(f"What it returns is {words}.")
+    rows = [Call((n,), np.arange(5.0) + n) for n in range(3)]
+    off = [call.expected + 2 + n + 1e-5 * np.arange(5) for n, call in enumerate(rows)]
+    said = difference(("n",), rows, off)
+    assert "what is right plus" in said or "(2 too large in the first wrong one)" in said
+
+
+@pytest.mark.parametrize("many", [5, 40])
+def test_the_one_argument_that_changes_nothing_is_named(many: int) -> None:
+    """Also the last of many."""
+    names = tuple(f"n{k}" for k in range(many))
+    calls = [Call((*range(many - 1), last), last) for last in (1, 2)]
+    said = difference(names, calls, [7.5, 7.5])
+    assert said == "It returns 7.5 in each call, whatever it is given."
+    more = [*calls, Call((5, *range(1, many - 1), 1), 9)]
+    assert difference(names, more, [7.5, 7.5, 8.5]).startswith(f"n{many - 1} changes nothing in what it returns.")
+
+
+@pytest.mark.parametrize(("off", "told"), [(0.9e-4, True), (1.1e-4, False)])
+def test_a_step_is_known_up_to_a_ten_thousandth(off, told):
+    """Whatever the size of the numbers is."""
+    for scale in (1e-30, 1.0, 1e30):
+        calls = [Call(pair, scale * (a * b * b + 1)) for pair in PAIRS for a, b in [pair]]
+        returned = [-call.expected * (1 + off * (-1) ** k) for k, call in enumerate(calls)]
+        assert ("with the wrong sign" in difference(("a", "b"), calls, returned)) == told
+
+
+@pytest.mark.parametrize(("exponent", "told"), [(-86.0, True), (-84.0, False)])
+def test_what_a_float32_rounds_to_0_is_0(exponent, told):
+    """e to the power of -86 is 4.5e-38, and e to the power of -84 is 3.3e-37."""
+    calls = [Call((k,), right) for k, right in enumerate((1.0, 2.5, exponent, -3.0))]
+    returned = [0.0 if call.expected == exponent else math.exp(call.expected) for call in calls]
+    assert ("the logarithm is missing" in difference(("k",), calls, returned)) == told

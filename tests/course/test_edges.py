@@ -16,6 +16,7 @@ import pytest
 
 from softlab import course
 from softlab.course import (
+    behaviour,
     copies,
     differences,
     editions,
@@ -29,6 +30,7 @@ from softlab.course import (
     relations,
     slides,
     submissions,
+    variants,
 )
 from softlab.course.confinement import Confinement
 from softlab.course.exercises import first_difference
@@ -365,3 +367,80 @@ def test_a_page_of_slides_has_the_text_the_code_and_the_outputs() -> None:
     assert "folded" not in page
     assert ".highlight" in page
     assert "<math" in page
+
+
+# Cells that are neither code nor Markdown, and types beside the floats
+
+
+def notebook_of(*kinds: str) -> dict[str, Any]:
+    text = "See [the kernel](../kernels/a.cuh), 16 rows."
+    source = {"code": ['course.exercise("00-x")', ".grade(1)"], "markdown": [text], "raw": [text], "zoo": [text]}
+    code = {"outputs": [{"output_type": "stream", "name": "stdout", "text": "1"}], "execution_count": 3}
+    return {
+        "cells": [
+            {"cell_type": kind, "id": f"c{at}", "metadata": {}, "source": source[kind], **(code if kind == "code" else {})}
+            for at, kind in enumerate(kinds)
+        ],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
+    }  # fmt: skip
+
+
+def test_raw_cells_stay_as_they_are() -> None:
+    """In a learner's copy, with solutions, for nbgrader; a submission's are not run."""
+    notebook = notebook_of("raw", "code", "markdown", "zoo")
+    raw, code, markdown, zoo = copies.working_copy(notebook)["cells"]
+    for cell in (raw, zoo):
+        assert cell["source"] == "See [the kernel](../kernels/a.cuh), 16 rows."
+        assert "outputs" not in cell
+    assert (code["outputs"], code["execution_count"]) == ([], None)
+    assert "outputs" not in markdown
+    assert markdown["source"] == "See [the kernel](kernels/a.cuh), 16 rows."
+    solved = editions.with_solutions(notebook, {})["cells"]
+    assert [cell["source"] for cell in solved[2:]] == [markdown["source"], zoo["source"]]
+    marked = editions.for_nbgrader(notebook, {})["cells"]
+    assert [cell["id"] for cell in marked] == ["softlab-afresh", "c0", "c1", "test-00-x", "c2", "c3"]
+    named = notebook_of("raw", "code", "zoo")
+    for cell in named["cells"]:
+        cell["source"] = ['course.exercise("00-x").grade(1)']
+    asked = [cell["id"] for cell in editions.for_nbgrader(named, {})["cells"]]
+    assert asked == ["softlab-afresh", "c0", "c1", "test-00-x", "c2"]
+    assert [number for number, _ in submissions._cells(notebook)] == [2]
+    assert editions._headings({"cells": [{**raw, "source": "## no"}, {**zoo, "source": "## no"}]}) == ["the notebook"]
+
+
+def test_raw_cells_of_slides_are_shown_as_they_are() -> None:
+    raw = {"cell_type": "raw", "id": "r", "metadata": {"tags": ["x"]}, "source": "a $b$"}
+    assert slides._shown(raw)["source"].startswith("a <math")
+    assert slides._shown(raw)["metadata"] == {}
+
+
+def test_a_student_has_numbers_in_markdown_and_a_name_in_code() -> None:
+    exercise = SimpleNamespace(text=("16 rows", "{n} rows"), number=lambda id, student: 24)
+    cells = variants.for_student(notebook_of("markdown", "code"), {"00-x": exercise}, "ada")["cells"]  # type: ignore
+    assert cells[0]["source"].endswith("24 rows.")
+    assert cells[1]["source"] == "course.exercise(\"00-x\", 'ada').grade(1)"
+    assert not cells[0]["source"].endswith("16 rows.")
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.float32, np.float64])
+def test_a_float_is_changed_by_more_than_an_integer(kind: type) -> None:
+    """A step of 3 shows in each count, and one of 40 in each float."""
+
+    def run(grid: Any, block: Any, args: tuple[Any, ...], *more: Any, **options: Any) -> None:
+        args[1][...] = np.trunc(args[0][0] / 20)
+
+    x = np.array([110, 1], kind)
+    launch = LaunchCase(1, 32, {"x": x, "y": np.full(1, np.nan, np.float32)}, {"y": np.ones(1, np.float32)})
+    seen = Seen(SimpleNamespace(run=run), launch, "y", np.full(1, 5, np.float32))
+    assert behaviour._changed(seen, "x", 0).tolist() == [kind is not np.int32]  # type: ignore[union-attr]
+
+
+def test_an_integer_is_no_half() -> None:
+    """A float that is cut would be one; with integers 5 / 2 is 2.5 and not 2."""
+    x = np.arange(3, 15)
+    assert relations.of_elements("y", x // 2, np.ones(12, bool), {"x": x}) == ""
+    assert relations.of_elements("y", 2 * x, np.ones(12, bool), {"x": x}) == "y[i] is 2 * x[i]."
+    large = np.array([1e38, 2e38, 3e38, 1.5e38, 1.0, 2.0], np.float32)
+    with np.errstate(over="ignore"):
+        twice = 2 * large
+    assert relations.of_elements("y", twice, np.ones(6, bool), {"x": large}) == "y[i] is 2 * x[i]."

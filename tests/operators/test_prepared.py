@@ -414,6 +414,25 @@ def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:
         assert_softmax(out, host)
 
 
+def test_a_function_of_tensors_keeps_256_launches() -> None:
+    """Those that were asked for last."""
+    asked: list[tuple[int, ...]] = []
+    ready, new = SimpleNamespace(launch=lambda stream, pointers: None), Tensor(9 * 1024)
+
+    def prepare(shape: tuple[int, ...], *problem: object) -> Any:
+        asked.append(shape)
+        return ready
+
+    library = prepared._TorchLibrary(Tensor, lambda gpu: 7, lambda: 0, lambda like: new)
+    operator = prepared._unrecorded_operator(prepare, lambda x: "otherwise", library)
+    gradient = prepared._unrecorded_gradient(prepare, lambda dy, y: "otherwise", library)
+    for run in (operator, lambda x: gradient(x, x)):
+        asked.clear()
+        for rows in (*range(256), *range(256), 256, *range(255, 0, -1), 0, 256):
+            run(Tensor(1024, shape=(rows, 4)))
+        assert asked == [(rows, 4) for rows in (*range(257), 0, 256)]
+
+
 def test_the_cache_is_bounded() -> None:
     assert prepared._prepare.cache_info().maxsize == 1024
 
