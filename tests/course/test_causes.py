@@ -496,16 +496,19 @@ FENCED = "The store of line {} has its fence. But line {} runs without having se
          "thread, and those of the others have no fence."),
         ("  y[i] = 1;\n  __syncthreads();\n  if (i == 0)\n    __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
          "  x[i] = y[0];", 4, 10, FENCED.format(4, 10)),
-        ("  __syncthreads();\n  y[i] = 1;\n  __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n  x[i] = y[0];", 5, 9,
+        ("  __syncthreads();\n  y[i] = 1;\n  __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
+         "  x[i] = y[0];", 5, 9,
          "No barrier stands between the store of line 5 and the sign of line 8, which one thread sets: it may be up "
          "before the others have stored."),
-        ("  y[i] = 1;\n  __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n  __syncthreads();\n  x[i] = y[0];", 4, 9,
+        ("  y[i] = 1;\n  __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n  __syncthreads();\n"
+         "  x[i] = y[0];", 4, 9,
          "No barrier stands between the store of line 4 and the sign of line 7, which one thread sets: it may be up "
          "before the others have stored."),
         ("  y[i] = 1;\n  __threadfence();\n  __syncwarp();\n  if (i == 0)\n    atomicAdd(n, 1);\n  x[i] = y[0];", 4, 9,
          "No barrier stands between the store of line 4 and the sign of line 8, which one thread sets: it may be up "
          "before the others have stored. The __syncwarp() of line 6 is for one warp."),
-        ("  y[i] = 1;\n  __threadfence();\n  __syncthreads();\n  if (i == 0)\n    atomicAdd(n, 1);\n  x[i] = y[0];", 4, 9,
+        ("  y[i] = 1;\n  __threadfence();\n  __syncthreads();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
+         "  x[i] = y[0];", 4, 9,
          FENCED.format(4, 9)),
     ],
 )  # fmt: skip

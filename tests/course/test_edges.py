@@ -376,13 +376,12 @@ def notebook_of(*kinds: str) -> dict[str, Any]:
     text = "See [the kernel](../kernels/a.cuh), 16 rows."
     source = {"code": ['course.exercise("00-x")', ".grade(1)"], "markdown": [text], "raw": [text], "zoo": [text]}
     code = {"outputs": [{"output_type": "stream", "name": "stdout", "text": "1"}], "execution_count": 3}
-    return {
-        "cells": [
-            {"cell_type": kind, "id": f"c{at}", "metadata": {}, "source": source[kind], **(code if kind == "code" else {})}
-            for at, kind in enumerate(kinds)
-        ],
-        "metadata": {}, "nbformat": 4, "nbformat_minor": 5,
-    }  # fmt: skip
+    more = {"code": code}
+    cells = [
+        {"cell_type": kind, "id": f"c{at}", "metadata": {}, "source": source[kind], **more.get(kind, {})}
+        for at, kind in enumerate(kinds)
+    ]
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
 def test_raw_cells_stay_as_they_are() -> None:
