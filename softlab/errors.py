@@ -13,6 +13,7 @@ FAULT_KINDS = (
     "uninitialized-shared",
     "uninitialized-local",
     "race",
+    "restrict-alias",
     "barrier-divergence",
     "inactive-lane",
     "infinite-loop",

@@ -20,7 +20,8 @@ class Finding:
     """One thing that is wrong with a kernel, found ``count`` times.
 
     ``kind``: one of ``softlab.errors.FAULT_KINDS`` or ``STOP_KINDS``. ``severity``: "error", or "warning" for what
-    cannot change the result, such as two threads that write the same value to one address. ``line``, ``thread`` (x, y,
+    cannot change the result, such as two threads that write the same value to one address, and for what the compiler
+    may have changed, such as a thread that writes what it has read as read-only data. ``line``, ``thread`` (x, y,
     z) and ``block`` (x, y, z) say where it was found first; ``other_line``, ``other_thread`` and ``other_block`` name
     the other access of a race. ``address``: byte offset in the array, or in the block's shared memory; ``symbol``: the
     same as the source names it, such as "c[0]". ``message``: the whole text. ``file`` is the source file of ``line``;

@@ -29,7 +29,7 @@ from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
 from softlab.instruments.events import Events
 from softlab.instruments.flights import READING, REDUCING, WRITING, Flights
 from softlab.instruments.global_access import GlobalAccess
-from softlab.instruments.global_reports import ATOMICS, READ_ONLY, GlobalReports
+from softlab.instruments.global_reports import ATOMICS, PROMISED, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
     IN_BLOCK,
     ONE_CELL,
@@ -46,6 +46,7 @@ from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
 from softlab.instruments.native_order import STEP, KeyedAccess, NativeOrder, mbarrier_keys, run_starts, shared_keys
 from softlab.instruments.pointers import PointerFlow, narrowest
+from softlab.instruments.promised_reads import PromisedReads
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
 from softlab.instruments.strong_access import StrongAccess
@@ -96,6 +97,8 @@ class GlobalHazards(Observer):
         #: Atomics whose old value nobody uses, in launches of several blocks; those on each array.
         self._blind_atomics: frozenset[int] = frozenset()
         self._blind: dict[int, BlindAtomics] = {}
+        #: Reads of each array as read-only data.
+        self._promised: dict[int, PromisedReads] = {}
         self._skipped: frozenset[int] = frozenset()
         self._granule_shift = 0
         self._strong_shared: frozenset[int] | None = None
@@ -199,7 +202,7 @@ class GlobalHazards(Observer):
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
         _, flags, releases, *_ = self._facts(site)
-        if flags & ~WIDTHS != STRONG or releases or self._flights or self._volatile_stores:
+        if flags & ~WIDTHS != STRONG or releases or self._flights or self._volatile_stores or self._promised:
             return False
         if any(order.needs_words for order in self._orders):
             return False
@@ -256,7 +259,8 @@ class GlobalHazards(Observer):
         copies = instruction.opcode == "cp"
         found = UNKNOWN if read_only or (copies and values) else self._record(array, site, address, lane, now)
         look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
-        if look or copies or self._flights:
+        breaks = site.store and array.base in self._promised
+        if look or copies or self._flights or breaks:
             cells = self._cells(site)
             stamps = self._stamps(address - array.origin, lane, now, flags, cells)
             if copies and values:  # the copy names its bytes
@@ -265,8 +269,7 @@ class GlobalHazards(Observer):
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             if look:
                 (self._check if found == UNKNOWN else self._write)(access)
-            if read_only:
-                self._check_read_only(access)
+            self._check_promise(access, read_only, breaks)
             self._check_flights(access)
             if copies:
                 self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
@@ -386,12 +389,30 @@ class GlobalHazards(Observer):
             self._reports.race(access, self._unseen(access, shadow.volatile_writes(stamps, begin, ordered)), "wrote")
         self._write(access)
 
+    def _check_promise(self, access: GlobalAccess, read_only: bool, breaks: bool) -> None:
+        """Of a load of read-only data, or of a write to what was read as such."""
+        if read_only:
+            self._check_read_only(access)
+        if breaks:
+            self._check_writes_of_promised(access)
+
     def _check_read_only(self, access: GlobalAccess) -> None:
         """A load of read-only data must find nothing that the launch wrote: its cache does not see the writes."""
         found = self._shadow(access.array).ordered_writes(
             access.stamps, self._events.batch_start, self._orders[0].ordered
         )
         self._reports.race(access, found, READ_ONLY)
+        promised = self._promised.get(access.array.base)
+        if promised is None:
+            promised = self._promised[access.array.base] = PromisedReads(self._all_cells(access.array))
+        promised.record(access.stamps, self._events.batch_start)
+
+    def _check_writes_of_promised(self, access: GlobalAccess) -> None:
+        """Nobody may write what was read as read-only data. A thread that has read it alone has its value by then."""
+        promised = self._promised[access.array.base]
+        own, others = promised.broken(access.stamps, self._events.batch_start, self._reads_ordered)
+        self._reports.race(access, others, PROMISED)
+        self._reports.race(access, own, PROMISED, own=True)
 
     def _check_flights(self, access: GlobalAccess) -> None:
         """No copy in flight may use what an access changes, or change what it reads."""
@@ -457,6 +478,7 @@ class GlobalHazards(Observer):
         stamps = Stamps(cell, np.repeat(copy.lane, len(cell) // len(copy.lane)), self._events.access(site), flags)
         access = GlobalAccess(array, site, lanes, pieces.address, stamps, (), None, cells)
         self._check(access)
+        self._check_promise(access, False, site.store and array.base in self._promised)
         self._check_flights(access)
         does = READING if copy.writes else REDUCING if copy.operation else WRITING
         self._flights.begin(array.base, self._all_cells(array), site.index, stamps, does, pieces)

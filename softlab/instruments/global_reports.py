@@ -14,7 +14,7 @@ from softlab.emulator.ptx.syntax import DTYPES, Instruction
 from softlab.emulator.sites import Site
 from softlab.errors import KernelFault
 from softlab.findings import FaultSink
-from softlab.instruments.events import Events
+from softlab.instruments.events import Event, Events
 from softlab.instruments.flights import READING, REDUCING, WRITING
 from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_shadow import IN_BLOCK, Clash, lane_of, time_of
@@ -25,6 +25,11 @@ from softlab.instruments.warp_syncs import NO_BARRIER
 ATOMICS = ("atom", "red")
 #: What a race is where data that are read as read-only were written in the same launch.
 READ_ONLY = "read-only"
+#: The same where they are written after they were read.
+PROMISED = "promised"
+#: The kind of both.
+RESTRICT_ALIAS = "restrict-alias"
+_AS_READ_ONLY = "as read-only data (__ldg(), or __restrict__)"
 _IN_WARP = "another thread of its warp"
 _WAIT_FOR_COPY = (
     "Wait for the copy first: cp.async.wait_group, the mbarrier that it is bound to, or of a copy to global memory "
@@ -52,9 +57,12 @@ class GlobalReports:
         self._batch = batch
         self._granule_shift = granule_shift
 
-    def race(self, access: GlobalAccess, clash: Clash, what: str) -> None:
-        """Report accesses that clash with what other threads did."""
+    def race(self, access: GlobalAccess, clash: Clash, what: str, *, own: bool = False) -> None:
+        """Report accesses that clash with what other threads did; ``own``: with what their own thread alone did."""
         if not len(clash):
+            return
+        if own:
+            self._report(access, clash, what, "warning")
             return
         if what == "wrote" and access.has_values:
             same = access.stores_what_is_there(clash.position)
@@ -76,7 +84,7 @@ class GlobalReports:
         self._report(access, clash.where(~differs), "wrote", "warning")
 
     def _report(self, access: GlobalAccess, clash: Clash, what: str, severity: str) -> None:
-        if not len(clash) or (severity == "warning" and not self._sink.collects):
+        if not len(clash) or (severity == "warning" and what != PROMISED and not self._sink.collects):
             return
         sites = self._events.sites_of(time_of(clash.stamp))
         for index in np.unique(sites):
@@ -92,37 +100,51 @@ class GlobalReports:
         offset = (int(access.stamps.cell[position]) << self._granule_shift) - access.array.lead
         symbol, *same = self._symbols(access.array, access.site, offset)
         named = f"{symbol} (the same memory as {' and '.join(same)})" if same else symbol
-        who = _whose(other.geometry is geometry and other_row == row, other_column // WARP == column // WARP)
-        instruction, other_instruction = access.site.instruction, other.site.instruction
-        verb = "writes" if access.site.store else "reads"
-        if severity == "warning":
+        near = other.geometry is geometry and other_row == row
+        who = "it" if near and other_column == column else _whose(near, other_column // WARP == column // WARP)
+        if severity == "warning" and what != PROMISED:
             text = f"the thread writes {named}, to which {who} writes the same value, with nothing that orders the two"
-        elif what == READ_ONLY:
-            own = other.geometry is geometry and (other_row, other_column) == (row, column)
-            text = (
-                f"the thread reads {named} as read-only data (__ldg(), or const with __restrict__), and "
-                f"{'it' if own else who} wrote it in this launch: the cache of such loads may keep the old value. "
-                "Read what the kernel writes by an ordinary load, through a pointer without const and __restrict__"
-            )
-        elif what in (READING, WRITING, REDUCING):
-            text = f"the thread {verb} {named}, which an asynchronous copy may still be {what}. {_WAIT_FOR_COPY}"
         else:
-            text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "
-            text += _advice(instruction, other_instruction, who, threads)
-            if what == "wrote" and who == _IN_WARP and time_of(stamp) < self._exchanged[row, column // WARP]:
-                text += f". {NO_BARRIER}"
+            exchanged = time_of(stamp) < self._exchanged[row, column // WARP]
+            text = self._text(access, other, what, who, named, exchanged)
         return kernel_fault(
-            "race",
+            RESTRICT_ALIAS if what in (READ_ONLY, PROMISED) else "race",
             text,
-            instruction,
+            access.site.instruction,
             self._batch.file,
             thread=geometry.thread(column),
             block=geometry.block_index(row),
             address=offset,
             argument=access.array.index,
             symbol=symbol,
-            other=OtherAccess(other_instruction, geometry.thread(other_column), other.geometry.block_index(other_row)),
+            other=OtherAccess(
+                other.site.instruction, geometry.thread(other_column), other.geometry.block_index(other_row)
+            ),
         )
+
+    def _text(self, access: GlobalAccess, other: Event, what: str, who: str, named: str, exchanged: bool) -> str:
+        """What is wrong, and what to do. who: whose the other access is; "it" for the thread's own.
+
+        ``exchanged``: the warp's lanes have exchanged values since.
+        """
+        instruction, verb = access.site.instruction, "writes" if access.site.store else "reads"
+        if what == READ_ONLY:
+            return (
+                f"the thread reads {named} {_AS_READ_ONLY}, and {who} wrote it in this launch: the cache of such loads "
+                "may keep the old value. Read what the kernel writes by an ordinary load, through a pointer without "
+                "__restrict__"
+            )
+        if what == PROMISED:
+            return (
+                f"the thread writes {named}, which {who} read {_AS_READ_ONLY} in this launch: the compiler may read it "
+                "once where the source reads it twice, and move the load past a barrier. Pass different arrays, or "
+                "leave __restrict__ and __ldg() out"
+            )
+        if what in (READING, WRITING, REDUCING):
+            return f"the thread {verb} {named}, which an asynchronous copy may still be {what}. {_WAIT_FOR_COPY}"
+        text = f"the thread {verb} {named}, which {who} {what}, with nothing that orders the two. "
+        text += _advice(instruction, other.site.instruction, who, self._batch.threads)
+        return f"{text}. {NO_BARRIER}" if what == "wrote" and who == _IN_WARP and exchanged else text
 
     def _symbols(self, array: Allocation, site: Site, offset: int) -> list[str]:
         """The names that an address has in the source: one for each argument that is this memory."""

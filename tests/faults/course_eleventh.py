@@ -81,7 +81,7 @@ BAD_ELEVENTH = (
     _bad("halves_of_a_word_one_by_cas_one_by_store", arguments=lambda: [zeros(1, "u4")]),
     _bad("smallest_set_to_infinity_by_the_first_thread",
          arguments=lambda: [integers(64, 1 << 20, np.uint32), zeros(1, "u4")]),
-    _bad("read_only_view_of_what_others_write", arguments=lambda: [a := zeros(128), a, 64]),
+    _bad("read_only_view_of_what_others_write", "restrict-alias", arguments=lambda: [a := zeros(128), a, 64]),
     _bad("reversed_from_one_behind_the_end", _BOUNDS, grid=2, arguments=ints(100, 100, then=(100,))),
     _bad("vectors_of_four_rounded_up", _BOUNDS, block=32, arguments=reals(101, 101, then=(101,))),
     _bad("height_taken_for_the_pitch", _BOUNDS, grid=(2, 1), block=(16, 8), arguments=ints(192, 192, then=(24, 8))),

@@ -120,7 +120,7 @@ BAD_NINTH = (
          arguments=lambda: [integers(80), zeros(4, "u8"), 80]),
     _bad("half_of_an_atomic_word_read_plainly", grid=3, block=40,
          arguments=lambda: [floats(100), np.full(1, 2**64 - 1, "u8"), zeros(100), 100]),
-    _bad("read_only_load_behind_a_grid_barrier", grid=3, block=40, cooperative=True,
+    _bad("read_only_load_behind_a_grid_barrier", "restrict-alias", grid=3, block=40, cooperative=True,
          arguments=lambda: [floats(120), zeros(120, "f4"), zeros(120, "f4")]),
     _bad("fence_in_place_of_a_barrier", grid=2, block=48, arguments=_words(96, 96, 96)),
     _bad("data_loaded_before_the_flag_is_seen", grid=2, block=40, arguments=_words(40, 40, 1, 40)),

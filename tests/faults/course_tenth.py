@@ -156,7 +156,7 @@ BAD_TENTH = (
     _bad("queue_of_the_block_reset_while_warps_pop", block=96, arguments=_words(224, 7, then=(7,))),
     _bad("bits_of_the_next_level_tested_while_they_are_set", grid=2, block=40,
          arguments=lambda: [integers(80, 32), integers(80, 31), np.full(1, 0x5555_5555, "u4"), zeros(1, "u4")]),
-    _bad("weights_changed_under_a_name_that_promises_not_to", arguments=shared_weights),
+    _bad("weights_changed_under_a_name_that_promises_not_to", "restrict-alias", arguments=shared_weights),
     _bad("heads_read_while_the_first_lane_advances", block=32,
          arguments=lambda: [np.sort(integers(32).reshape(4, 8)).reshape(-1), zeros(6), 6]),
     _bad("matrix_stored_and_read_by_another_lane_at_once", block=32,
