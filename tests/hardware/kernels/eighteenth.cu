@@ -14,6 +14,9 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 
 #define EVERY_LANE 0xffffffffu
+#ifndef INFINITY  // NVRTC alone does not know it
+#define INFINITY __int_as_float(0x7f800000)
+#endif
 
 __device__ __forceinline__ int own_index() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
