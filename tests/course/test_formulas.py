@@ -138,3 +138,30 @@ def test_a_quantity_that_counts_once_more_or_once_less():
                          (40, "the bytes once less")):  # fmt: skip
         assert said(area, given) == f"This is what you get with {words}."
     assert said(area, 45) == said(area, 43) == ""
+
+
+SUM = Formula("rows * size + 3 * more", {"rows": Quantity("the rows", 11), "size": Quantity("the bytes", 7),
+                                         "more": Quantity("the rest", 5)})  # fmt: skip
+TWICE = Formula("2 * rows * (size + 3)", {"rows": Quantity("the rows", 11), "size": Quantity("the bytes", 7)})
+
+
+@pytest.mark.parametrize(
+    ("formula", "given", "words"),
+    [
+        (SUM, 77, "without the rest, or from the rows and the bytes alone"),
+        (SUM, 154, "from the rows and the bytes alone, counted twice"),
+        (SUM, 15, "without the rows and the bytes, or from the rest alone"),
+        (SUM, 30, "from the rest alone, counted twice"), (SUM, 22, "without the rows"),
+        (SUM, 14, "without the bytes and the rest"), (SUM, 81, "with the rows once less"),
+        (SUM, 103, "with the rows once more"), (SUM, 276, "if all of it counts three times"),
+        (SUM, 85, "if 3 and the rest are added, not multiplied"), (SUM, 82, ""), (SUM, 62, ""),
+        (TWICE, 20, "without the rows"), (TWICE, 10, "without the rows, or from the bytes alone"),
+        (TWICE, 14, "from the bytes alone, counted twice"), (TWICE, 22, "without the bytes, or from the rows alone"),
+        (TWICE, 44, "from the rows alone, counted twice"), (TWICE, 110, "if all of it counts half"),
+        (TWICE, 440, "if all of it counts twice"), (TWICE, 660, "if all of it counts three times"),
+        (TWICE, 880, "if all of it counts four times"), (TWICE, 231, "with the rows once more"),
+        (TWICE, 154, ""), (TWICE, 40, ""),
+    ],
+)  # fmt: skip
+def test_each_way_to_a_number_by_hand(formula, given, words):
+    assert said(formula, given) == (f"This is what you get {words}." if words else "")
