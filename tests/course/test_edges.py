@@ -443,3 +443,15 @@ def test_an_integer_is_no_half() -> None:
     with np.errstate(over="ignore"):
         twice = 2 * large
     assert relations.of_elements("y", twice, np.ones(6, bool), {"x": large}) == "y[i] is 2 * x[i]."
+
+
+@pytest.mark.parametrize("library", ["<a library>", "<z library>", "<m>"])
+def test_a_failure_stands_on_a_line_of_the_learner(library: str) -> None:
+    """Not on one of a library; where the learner's own functions call each other, on the innermost line."""
+    names: dict[str, Any] = {}
+    exec(compile("\n\n\n\ndef fails(n):\n    return 1 // (n - n)\n", library, "exec"), names)
+    exec(compile("def answer(n):\n    some = n\n    return fails(some)\n", "<m>", "exec"), names)
+    line = 6 if library == "<m>" else 3
+    assert answered(names["answer"], [(5,)]).failure == (
+        f"raises ZeroDivisionError on line {line}: integer division or modulo by zero"
+    )

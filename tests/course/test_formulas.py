@@ -165,3 +165,121 @@ TWICE = Formula("2 * rows * (size + 3)", {"rows": Quantity("the rows", 11), "siz
 )  # fmt: skip
 def test_each_way_to_a_number_by_hand(formula, given, words):
     assert said(formula, given) == (f"This is what you get {words}." if words else "")
+
+
+MIXED = Formula(
+    "ceil(rows * cols / warp) * (size + 3) - gcd(rows, 6) // 2",
+    {"rows": Quantity("the rows", 10), "cols": Quantity("the columns", 7), "size": Quantity("the bytes", 4),
+     "warp": Quantity("the lanes", 32, ((16, "those of half a warp"),))},
+)  # fmt: skip
+#: Kind of change -> each with what it makes of 3 * 7 - 1.
+MADE = {
+    "_parts": """
+        from the rows alone: 10
+        from the columns alone: 7
+        from the bytes alone: 4
+        from the lanes alone: 32
+        from the bytes, the lanes, the rows and the columns alone: 21
+        from the rows alone: 1
+        from the lanes, the rows and the columns alone: 3
+        from the bytes alone: 7
+        from the rows alone: 2
+        from the lanes, the rows and the columns alone: 2.1875
+        from the rows and the columns alone: 70
+        if all of it counts twice: 40
+        if all of it counts half: 10
+    """,
+    "_nearest": """
+        with the rows and not what is left without it: 1
+        without the rows: 21
+        without the lanes, the rows and the columns: 6
+        without the bytes: 2
+        without the rows: 19
+        without the bytes: 8
+        without the rows and the columns: 6
+        without the lanes: 489
+        without the rows: 6
+        without the columns: 6
+        if the result is not rounded: 20
+        if the result is rounded up: 20
+        if the result is not rounded: 14.3125
+        if the result is rounded down: 13
+        with 16 for the lanes, those of half a warp: 34
+    """,
+    "_others": """
+        if the rows and 2 are multiplied, not divided: 17
+        if the bytes and 3 are multiplied, not added: 35
+        if the bytes and 3 are subtracted, not added: 2
+        if the rows and the columns are added, not multiplied: 6
+        if the rows and the columns are divided, not multiplied: 6
+        if the rows and the columns are a power: 2.1875e+06
+        with the fraction upside down: 0.05
+        with the rows taken twice: 153
+        with the rows and the bytes exchanged: 12
+        with the rows and the lanes exchanged: 160
+        with the columns taken twice: 111
+        with the columns and the rows exchanged: 21
+        with the columns and the bytes exchanged: 19
+        with the columns and the lanes exchanged: 321
+        with the bytes taken twice: 56
+        with the bytes and the lanes exchanged: 629
+        with the lanes taken twice: 6
+        if all of them are added, not multiplied: 17
+    """,
+    "_more": """
+        if all of it counts three times: 60
+        if all of it counts four times: 80
+        with the rows once less: 10
+        with the rows once more: 30
+        with the columns once less: 13
+        with the columns once more: 27
+        with the bytes once less: 16
+        with the bytes once more: 24
+        with the lanes once less: -12
+        with the lanes once more: 52
+        from the rows alone, counted twice: 20
+        from the columns alone, counted twice: 14
+        from the bytes alone, counted twice: 8
+        from the lanes alone, counted twice: 64
+        from the bytes, the lanes, the rows and the columns alone, counted twice: 42
+        from the rows alone, counted twice: 2
+        from the lanes, the rows and the columns alone, counted twice: 6
+        from the bytes alone, counted twice: 14
+        from the rows alone, counted twice: 4
+        from the lanes, the rows and the columns alone, counted twice: 4.375
+        from the rows and the columns alone, counted twice: 140
+    """,
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_each_change_of_a_formula_by_hand(kind):
+    assert MIXED.value == 20
+    wanted = [line.strip() for line in MADE[kind].strip().splitlines()]
+    assert [f"{words}: {number:.6g}" for words, number in getattr(MIXED, kind)()] == wanted
+
+
+def test_two_changes_at_a_time():
+    """Each pair in both orders but for a change of what the other one has left out; the words in one order."""
+    found = list(MIXED._pairs())
+    assert len(found) == 154
+    assert ("without the bytes and the lanes", 69.0) in found
+    assert ("without the rows and with 16 for the lanes, those of half a warp", 35.0) in found
+    assert ("without the bytes and if the result is not rounded", 5.5625) in found
+    assert not any("not what is left" in words for words, _ in found)
+    assert len(dict(found)) < len(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("2 ** 3 + 1", 9), ("7 // 2 - 7 / 2", -0.5), ("log2(8) * log(1)", 0), ("ceil(3.0000000001)", 3), ("6 // 3", 2),
+     ("gcd(12, 18) - ceil(2.1)", 3)],
+)  # fmt: skip
+def test_the_value_of_each_operation(text, value):
+    assert Formula(text, {}).value == value
+
+
+@pytest.mark.parametrize("text", ["-rows", "rows if rows else 1", "[1]"])
+def test_a_formula_has_no_other_operation(text):
+    with pytest.raises(ValueError, match="a formula has no "):
+        print(Formula(text, {"rows": Quantity("the rows", 10)}).value)
