@@ -116,6 +116,11 @@ class Lanes:
         """Row and column of each lane."""
         return Positions(self.full_extent(self.row_index), self.full_extent(self.column_index))
 
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """``row * threads + column`` of each lane, (lanes,) int64 without gaps."""
+        return np.ascontiguousarray(self.full_extent(self.row_index * self.threads + self.column_index), np.int64)
+
     def full_extent(self, value: Value) -> np.ndarray:
         """The value broadcast to one element per lane, flattened in the order of the lanes."""
         if isinstance(value, np.ndarray):

@@ -12,10 +12,13 @@ from collections import Counter
 
 import numpy as np
 
+from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.definedness import reads_and_writes
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.global_shadow import LANE_MASK, TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
+from softlab.instruments.known_nodes import is_whole_warp
+from softlab.instruments.native_global import fill_run, is_run
 
 
 def blind_atomics(image: Image) -> frozenset[int]:
@@ -28,6 +31,19 @@ def blind_atomics(image: Image) -> frozenset[int]:
     )
 
 
+def is_of_block(last: Int64s, first: int, own: int, block: int, threads: int) -> int:
+    """Whether cells in a row, as many as a warp has lanes, have only atomics of this batch's ``block``, or none.
+
+    ``own``: the first stamp of the batch; ``block``: its first lane.
+    """
+    others = 0
+    for k in range(WARP):
+        stamp = last[first + k]
+        lane = stamp & LANE_MASK
+        others |= (stamp != 0) & ((stamp < own) | (lane < block) | (lane >= block + threads))
+    return others == 0
+
+
 def record(
     last: Int64s, other: Int64s, addresses: Int64s, lanes: Int64s, count: int, width: int, origin: int, shift: int,
     stamp: int, begin: int, threads: int,
@@ -36,17 +52,24 @@ def record(
 
     ``count`` lanes have ``width`` cells of ``1 << shift`` bytes each, from ``origin`` on. ``stamp``: that of lane 0.
     """
-    for i in range(count):
+    block, i, own = 0, 0, begin << TIME_SHIFT
+    while i < count:
         mine = lanes[i]
         first = (addresses[i] - origin) >> shift
+        if mine < block or mine >= block + threads:
+            block = mine - mine % threads
+        is_row = width == 1 and is_whole_warp(lanes, i, count) and is_run(addresses, i, count, 1 << shift)
+        if is_row and is_of_block(last, first, own, block, threads):
+            fill_run(last, first, lanes, i, stamp)
+            i += WARP
+            continue
         for cell in range(first, first + width):
             before = last[cell]
-            if before:
-                lane = before & LANE_MASK
-                here = before >= begin << TIME_SHIFT and (lane == mine or lane // threads == mine // threads)
-                if not here:
-                    other[cell] = before
+            lane = before & LANE_MASK
+            if before and (before < own or lane < block or lane >= block + threads):
+                other[cell] = before
             last[cell] = stamp | mine
+        i += 1
     return 1
 
 
@@ -83,7 +106,7 @@ class BlindAtomics:
             id(self._last), id(other), id(addresses), id(lanes), len(lanes), width, origin, shift, stamp, batch,
             self._threads,
         )  # fmt: skip
-        self._other.has_recorded(store=True, other_read=False)
+        self._other.has[0] = True
         return True
 
     def record(self, access: Stamps, batch: int) -> None:

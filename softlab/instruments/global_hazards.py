@@ -43,8 +43,8 @@ from softlab.instruments.global_shadow import (
 )
 from softlab.instruments.guesses import checked_guesses
 from softlab.instruments.happens_before import HappensBefore, OwnWords
-from softlab.instruments.native_global import SHARED_CELLS, UNKNOWN, NativeGlobal
-from softlab.instruments.native_order import STEP, KeyedAccess, NativeOrder, mbarrier_keys, run_starts, shared_keys
+from softlab.instruments.native_access import ALL_DONE, LOOK, OUTSIDE, STEP, Accessed, Does, NativeAccess
+from softlab.instruments.native_order import KeyedAccess, NativeOrder, mbarrier_keys, run_starts, shared_keys
 from softlab.instruments.pointers import PointerFlow, narrowest
 from softlab.instruments.promised_reads import PromisedReads
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
@@ -78,6 +78,14 @@ class _Facts(NamedTuple):
     read_only: bool
 
 
+class _Whole(NamedTuple):
+    """What is accessed as a whole in compiled code: a frame, its array, and whether words would be left to NumPy."""
+
+    frame: np.ndarray
+    array: Allocation
+    asks_words: bool
+
+
 class GlobalHazards(Observer):
     """Watches one run. ``sink`` takes the races; ``parameters`` are those of the source, for the names of arrays."""
 
@@ -102,7 +110,6 @@ class GlobalHazards(Observer):
         self._skipped: frozenset[int] = frozenset()
         self._granule_shift = 0
         self._strong_shared: frozenset[int] | None = None
-        self._all_lanes = np.zeros(0, np.int64)
         self._batch: Any = None
         #: Time of the last strong read of a word by a warp, in kernels with volatile stores.
         self._last_reads: dict[tuple[Hashable, int], int] = {}
@@ -110,7 +117,10 @@ class GlobalHazards(Observer):
         self._strong_sites: dict[int, _Facts] = {}
         #: Of each fence its scope, "" for those that order no threads.
         self._fence_scopes: dict[int, str] = {}
-        self._native: NativeGlobal | None = None
+        self._native: NativeAccess | None = None
+        #: By instruction and array what compiled code needs to know of an access; and by instruction the latest.
+        self._frames: dict[tuple[int, int], np.ndarray] = {}
+        self._latest: dict[int, _Whole] = {}
         self._repeated: RepeatedAtomics
         self._known_words: dict[tuple[int, int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
@@ -128,15 +138,13 @@ class GlobalHazards(Observer):
         self._unread = batch.program.fact(unread_answers)
         if math.prod(batch.geometry.grid) > 1:
             self._blind_atomics = batch.program.fact(blind_atomics)
-        self._native = NativeGlobal() if batch.compiled != "none" else None
         self._repeated = RepeatedAtomics(batch.shared.known, batch.compiled)
         self._batch = batch
         self._last_reads = {}
         self._flights = Flights()
         self._events.begin_batch(batch.geometry)
+        self._begin_native(batch)
         self._reports.begin_batch(batch, self._granule_shift, self._exchanged)
-        if len(self._all_lanes) != batch.blocks * batch.threads:
-            self._all_lanes = np.arange(batch.blocks * batch.threads)
 
     def _begin_orders(self, batch: Batch) -> None:
         """Orders of this batch, compiled ones where words matter."""
@@ -160,6 +168,13 @@ class GlobalHazards(Observer):
             order.release()
         if isinstance(first := self._orders[0], NativeOrder):
             first.remembers_reads = self._volatile_stores
+
+    def _begin_native(self, batch: Batch) -> None:
+        """Compiled code for the accesses of this batch, where the run may use it."""
+        if batch.compiled != "none":
+            self._native = self._native or NativeAccess(remembers=self._volatile_stores)
+            self._native.begin(self._orders, self._events.batch_start, keyed=self._keyed)
+        self._latest = {}
 
     def done(self) -> None:
         """After the last batch nobody asks for the order of events."""
@@ -195,9 +210,45 @@ class GlobalHazards(Observer):
             return
         if site.operation and self._recorded_again(site, lanes, address):
             return
-        flat = lanes.full_extent(address).view(np.int64)
-        lane = self._lane_numbers(lanes)
-        self._access(site, lanes, flat, lane, values)
+        flat = np.ascontiguousarray(lanes.full_extent(address)).view(np.int64)
+        lane = lanes.numbers
+        latest = self._latest.get(site.index)
+        if latest is None or not self._natively(latest, site, lanes, flat, lane, values, None):
+            self._access(site, lanes, flat, lane, values)
+
+    def _natively(
+        self,
+        whole: _Whole,
+        site: Site,
+        lanes: Lanes,
+        address: np.ndarray,
+        lane: np.ndarray,
+        values: tuple[Value, ...],
+        part: np.ndarray | None,
+    ) -> bool:
+        """As :meth:`_of_array`, all of an access in compiled code; False, and nothing is done, where that cannot be."""
+        native, (frame, array, asks_words) = self._native, whole
+        if native is None or self._flights or (asks_words and self._passes_on()):
+            return False
+        if site.store and array.base in self._promised:
+            return False
+        now = self._events.now
+        found = native.access(frame, lane, address, now)
+        if found == OUTSIDE:
+            return False
+        self._events.access(site)
+        if found != ALL_DONE:
+            cells, flags = self._cells(site), self._facts(site).flags
+            stamps = self._stamps(address - array.origin, lane, now, flags, cells)
+            access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
+            (self._check if found == LOOK else self._write)(access)
+            native.rest(frame, lane, address, now)
+        self._look_at_blind(array, site, lanes, address, lane, values, part, now)
+        return True
+
+    def _passes_on(self) -> bool:
+        """Whether strong accesses pass anything on."""
+        return self._volatile_stores or any(order.needs_words for order in self._orders)
 
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
@@ -218,7 +269,7 @@ class GlobalHazards(Observer):
         array = self._batch.memory.nearest(int(flat[0]))
         if array is None or int(flat.min()) < array.base or int(flat.max()) >= array.end:
             return None
-        stamps = self._stamps(flat - array.origin, self._lane_numbers(lanes), 0, 0, self._cells(site))
+        stamps = self._stamps(flat - array.origin, lanes.numbers, 0, 0, self._cells(site))
         cell, at = np.unique(stamps.cell[::-1], return_index=True)
         return CellsOfLanes(self._shadow(array), cell, stamps.lane[::-1][at], self._facts(site)[1])
 
@@ -247,28 +298,45 @@ class GlobalHazards(Observer):
         part: np.ndarray | None,
     ) -> None:
         """The accesses of one instruction to one array; ``part``: which lanes of the set they are, None for all."""
-        instruction = site.instruction
+        copies, facts = site.instruction.opcode == "cp", self._facts(site)
+        frame = None if facts.read_only or (copies and values) else self._frame(array, site)
+        if frame is not None and not copies:
+            whole = self._latest[site.index] = _Whole(frame, array, facts.strong and not self._keyed)
+            if self._natively(whole, site, lanes, address, lane, values, part):
+                return
+        self._in_pieces(frame, array, site, lanes, address, lane, values, part)
+
+    def _in_pieces(
+        self,
+        frame: np.ndarray | None,
+        array: Allocation,
+        site: Site,
+        lanes: Lanes,
+        address: np.ndarray,
+        lane: np.ndarray,
+        values: tuple[Value, ...],
+        part: np.ndarray | None,
+    ) -> None:
+        """As :meth:`_of_array`, one thing after the other. ``frame``: None where NumPy does the search."""
         strong, flags, releases, scope, read_only = self._facts(site)
+        copies = site.instruction.opcode == "cp"
         now = self._events.access(site)
         if releases:
             self._fence(lane, scope)
-        meets = strong and (self._volatile_stores or any(order.needs_words for order in self._orders))
-        meeting = self._meeting(site, address, lane) if meets else None
+        meeting = self._meeting(site, address, lane) if strong and self._passes_on() else None
         if meeting is not None and (site.operation or not site.store):
             self._meet(site, meeting, scope)
-        copies = instruction.opcode == "cp"
-        found = UNKNOWN if read_only or (copies and values) else self._record(array, site, address, lane, now)
-        look = found == UNKNOWN or (found == SHARED_CELLS and (not site.operation or flags & IN_BLOCK))
+        found = LOOK if frame is None or self._native is None else self._native.record(frame, lane, address, now)
         breaks = site.store and array.base in self._promised
-        if look or copies or self._flights or breaks:
+        if found != ALL_DONE or copies or self._flights or breaks:
             cells = self._cells(site)
             stamps = self._stamps(address - array.origin, lane, now, flags, cells)
             if copies and values:  # the copy names its bytes
                 nbytes = lanes.full_extent(values[0]) if part is None else lanes.full_extent(values[0])[part]
                 stamps, values = self._first_bytes(stamps, nbytes, cells), ()
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
-            if look:
-                (self._check if found == UNKNOWN else self._write)(access)
+            if found != ALL_DONE:
+                (self._check if found == LOOK else self._write)(access)
             self._check_promise(access, read_only, breaks)
             self._check_flights(access)
             if copies:
@@ -346,14 +414,19 @@ class GlobalHazards(Observer):
             self._strong_sites[site.index] = found
         return found
 
-    def _record(self, array: Allocation, site: Site, address: np.ndarray, lane: np.ndarray, now: int) -> int:
-        """Record an access in which compiled code finds nothing; ``UNKNOWN`` where NumPy must look at it."""
-        native, flags = self._native, self._facts(site)[1]
-        if native is None or not native.ready(self._batch.compiled):
-            return UNKNOWN
-        where = address, lane, self._cells(site), array.origin, self._granule_shift
-        begin, shadow = self._events.batch_start, self._shadow(array)
-        return native.record(shadow, self._orders, where, begin, now, flags, site.store)
+    def _frame(self, array: Allocation, site: Site) -> np.ndarray | None:
+        """What compiled code needs to know of an instruction's accesses to an array; None where NumPy looks at them."""
+        if self._native is None or not self._native.ready(self._batch.compiled):
+            return None
+        found = self._frames.get((site.index, array.base))
+        if found is None:
+            facts = self._facts(site)
+            words = max(1, site.width >> _WORD_SHIFT)
+            accessed = Accessed(self._cells(site), words, self._granule_shift, facts.flags)
+            does = Does(site.store, bool(site.operation), facts.releases, facts.strong, facts.scope != "cta")
+            found = self._native.frame(self._shadow(array), accessed, does, array.base, array.end, array.origin)
+            self._frames[site.index, array.base] = found
+        return found
 
     def _cells(self, site: Site) -> int:
         """Cells of one lane's access."""
@@ -446,11 +519,6 @@ class GlobalHazards(Observer):
     def _all_cells(self, array: Allocation) -> int:
         return (array.lead + array.nbytes >> self._granule_shift) + _MOST_CELLS
 
-    def _lane_numbers(self, lanes: Lanes) -> np.ndarray:
-        if lanes.full:
-            return self._all_lanes
-        return lanes.full_extent(lanes.row_index * lanes.threads + lanes.column_index)
-
     def _meeting(self, site: Site, address: np.ndarray, lane: np.ndarray) -> Meeting:
         """The words that strong accesses meet at."""
         first = address >> _WORD_SHIFT
@@ -532,7 +600,7 @@ class GlobalHazards(Observer):
         if scope is None:
             scope = self._fence_scopes[site.index] = "" if site.instruction.has("proxy") else _scope(site.instruction)
         if scope:
-            self._fence(self._lane_numbers(lanes), scope)
+            self._fence(lanes.numbers, scope)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Flags and locks in shared memory also order accesses to global memory."""
@@ -547,7 +615,7 @@ class GlobalHazards(Observer):
             self._strong_access(site, lanes, lanes.full_extent(owner), address)
 
     def _strong_access(self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value) -> None:
-        lane = self._lane_numbers(lanes)
+        lane = lanes.numbers
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
         if site.instruction.has(*_RELEASE):
             self._fence(lane, _scope(site.instruction))
@@ -579,7 +647,7 @@ class GlobalHazards(Observer):
                     order.publish_own(own, self._events.now)
             return
         parity = lanes.full_extent(phase) & 1
-        lane = self._lane_numbers(lanes)
+        lane = lanes.numbers
         meeting = self._words_of(lane, mbarrier_keys(owner, offset, parity))
         for order in self._orders:
             if action == "wait":
@@ -621,7 +689,7 @@ class GlobalHazards(Observer):
     def cluster_wait(self, site: InstructionSite, lanes: Lanes) -> None:
         """These lanes pass it."""
         for order in self._orders:
-            order.pass_cluster(self._lane_numbers(lanes), self._batch.geometry.blocks_per_cluster)
+            order.pass_cluster(lanes.numbers, self._batch.geometry.blocks_per_cluster)
 
 
 def _facts_found(image: Image) -> dict[int, _Facts]:

@@ -26,6 +26,8 @@ ONE_CELL, WIDTHS = 1 << 23, 31 << 23
 #: What tells atomics apart.
 FLAGS_OF_ATOMICS = STRONG | IN_BLOCK | WIDTHS
 
+#: The tables of a shadow.
+_WRITTEN, _READ, _OTHER_READ = range(3)
 #: (times, lanes of earlier accesses or -1 for earlier batches, lanes of this access) -> whether each pair is ordered.
 Ordered = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -80,34 +82,26 @@ class GlobalShadow:
         self._read = np.zeros(cells, np.int64)
         self._other_read = np.zeros(cells, np.int64)
         self._threads = threads
-        self._any_read = self._any_write = self._any_other_read = False
+        #: Whether any cell has a stamp of each table. Compiled code writes it, too.
+        self.has = np.zeros(3, np.int64)
+        #: Where the items of these arrays are: of the three tables, and of ``has``.
+        self.places = tuple(array.ctypes.data for array in (*self.tables(), self.has))
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stamps of each cell: written, read, and the other read."""
         return self._written, self._read, self._other_read
 
-    @property
-    def has_read(self) -> bool:
-        """Whether any cell has been read."""
-        return self._any_read
-
-    def has_recorded(self, store: bool, other_read: bool) -> None:
-        """Compiled code has written stamps into :meth:`tables`."""
-        self._any_write |= store
-        self._any_read |= not store
-        self._any_other_read |= other_read
-
     # Questions
 
     def clashing_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier writes by other threads with nothing that orders the two. ``batch``: the time when it began."""
-        return self._clashes(self._written, access, batch, ordered) if self._any_write else NO_CLASH
+        return self._clashes(self._written, access, batch, ordered) if self.has[_WRITTEN] else NO_CLASH
 
     def ordered_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier writes of the launch that the access comes after, those of its own thread among them."""
         stamp = self._written[access.cell]
         position = np.flatnonzero(stamp)
-        if not self._any_write or not len(position):
+        if not self.has[_WRITTEN] or not len(position):
             return NO_CLASH
         unordered = self._clashes(self._written, access, batch, ordered).position
         position = position[~np.isin(position, unordered)]
@@ -115,10 +109,10 @@ class GlobalShadow:
 
     def clashing_reads(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier reads by other threads with nothing that orders the two."""
-        if not self._any_read:
+        if not self.has[_READ]:
             return NO_CLASH
         found = self._clashes(self._read, access, batch, ordered)
-        if not len(found) and self._any_other_read:
+        if not len(found) and self.has[_OTHER_READ]:
             return self._clashes(self._other_read, access, batch, ordered)
         return found
 
@@ -149,7 +143,7 @@ class GlobalShadow:
 
     def volatile_writes(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Earlier volatile writes by other threads, for a volatile write: volatile makes nothing of them atomic."""
-        if not self._any_write:
+        if not self.has[_WRITTEN]:
             return NO_CLASH
         plain = Stamps(access.cell, access.lane, 0, 0)
         found = self._clashes(self._written, plain, batch, ordered)
@@ -159,7 +153,7 @@ class GlobalShadow:
 
     def write(self, access: Stamps) -> np.ndarray | None:
         """Record writes. Positions that another lane overwrites in the same instruction; None if there are none."""
-        self._any_write = True
+        self.has[_WRITTEN] = True
         self._written[access.cell] = access.stamp
         if access.distinct:
             return None
@@ -173,7 +167,7 @@ class GlobalShadow:
         """
         if ((self._written[cell] & FLAGS_OF_ATOMICS) != flags).any():
             return False
-        if self._any_read and (self._read[cell].any() or self._other_read[cell].any()):
+        if self.has[_READ] and (self._read[cell].any() or self._other_read[cell].any()):
             return False
         self._written[cell] = lane | (now << TIME_SHIFT | flags)
         return True
@@ -184,18 +178,18 @@ class GlobalShadow:
 
     def read(self, access: Stamps, batch: int, ordered: Ordered) -> None:
         """Record reads."""
-        if self._any_read:
+        if self.has[_READ]:
             found = self._clashes(self._read, Stamps(access.cell, access.lane, 0, 0), batch, ordered)
             if len(found):
                 self._keep(access, found, batch, ordered)
-        self._any_read = True
+        self.has[_READ] = True
         self._read[access.cell] = access.stamp
         if access.distinct:
             return
         lost = np.flatnonzero(self._read[access.cell] != access.stamp)
         if len(lost):  # of the lanes that read a cell together, keep the first one, too
             self._other_read[access.cell[lost[::-1]]] = access.stamp[lost[::-1]]
-            self._any_other_read = True
+            self.has[_OTHER_READ] = True
 
     def _keep(self, access: Stamps, found: Clash, batch: int, ordered: Ordered) -> None:
         """Keep earlier reads that the new ones do not follow; those of other blocks first."""
@@ -208,7 +202,7 @@ class GlobalShadow:
         kept_lane = np.where(kept >= batch << TIME_SHIFT, kept & LANE_MASK, -1)
         keep = ~near | (kept == 0) | ordered(kept >> TIME_SHIFT, kept_lane, lane)
         self._other_read[cell[keep]] = found.stamp[keep]
-        self._any_other_read = True
+        self.has[_OTHER_READ] = True
 
 
 NO_CLASH = Clash(np.zeros(0, np.int64), np.zeros(0, np.int64))

@@ -153,8 +153,8 @@ class HappensBefore:
     def release(self) -> None:
         """Nobody asks any more."""
 
-    def make_room(self) -> None:
-        """Compiled code needs more room: not here."""
+    def make_room(self, words: int = 0) -> None:
+        """Compiled code needs more room, for as many words, too: not here."""
 
     @property
     def needs_words(self) -> bool:
@@ -418,9 +418,9 @@ class HappensBefore:
         if self._parts:
             self._parts.add(access.lanes_of_warps)
         if access.lanes_share:
-            self._lanes_follow(access.words, access.lane)
+            self.lanes_follow(access.words, access.lane)
 
-    def _lanes_follow(self, words: Sequence[Hashable], lane: np.ndarray) -> None:
+    def lanes_follow(self, words: Sequence[Hashable], lane: np.ndarray) -> None:
         """Of the lanes of a warp that access one word, each comes after what those before it did until their fence."""
         together: dict[tuple[Hashable, int], list[int]] = {}
         for word, one in zip(words, lane.tolist(), strict=True):

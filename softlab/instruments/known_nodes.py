@@ -39,7 +39,9 @@ ASKED_TIME, ASKED_OTHER, ASKED_MINE = range(46, 49)
 LINES, SINGLES = range(49, 51)
 #: Of each block until when words, and so other nodes, may know it: its latest fence or arrival that a word was told.
 BLOCK_TOLD = 51
-HEAD = 52
+#: When lanes told something last by a fence or an arrival.
+LAST_TOLD = 52
+HEAD = 53
 #: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 
@@ -586,17 +588,33 @@ def has_room(s: Int64s) -> int:
 # Steps of the emulator
 
 
+def is_whole_warp(lanes: Int64s, start: int, count: int) -> int:
+    """Whether all lanes of a warp, in their order, begin at ``start``."""
+    if start + WARP > count or lanes[start] % WARP:
+        return 0
+    differs = 0
+    for k in range(WARP):
+        differs |= lanes[start + k] - lanes[start] - k
+    return differs == 0
+
+
 def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: int, flags: int) -> int:
     """The warps of lanes make a fence. Gives the lane before which there was no more room, else ``count``."""
-    before = NONE
-    for i in range(start, count):
-        warp = lanes[i] // WARP
-        s[s[LANE_TELLS] + lanes[i]] = now
+    before, i, tells = NONE, start, s[LANE_TELLS]
+    while i < count:
+        warp, first = lanes[i] // WARP, i
+        if is_whole_warp(lanes, i, count):
+            for k in range(WARP):
+                s[tells + warp * WARP + k] = now
+            i += WARP
+        else:
+            s[tells + lanes[i]] = now
+            i += 1
         if warp == before:
             continue
         before = warp
         if not has_room(s):
-            return i
+            return first
         told_at = warp * LATEST_TOLD + (now & (LATEST_TOLD - 1))
         s[s[TOLD_AT] + told_at] = now
         s[s[TOLD_UNTIL] + told_at] = s[s[WARP_TELLS] + warp]
@@ -610,16 +628,22 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
 
 def masks(s: Int64s, lanes: Int64s, count: int) -> int:
     """The lanes of each warp that take part."""
-    before, mask = NONE, 0
-    for i in range(count):
+    before, mask, i = NONE, 0, 0
+    while i < count:
+        s[s[MASK] + lanes[i] // WARP] = 0
+        i += WARP if is_whole_warp(lanes, i, count) else 1
+    i = 0
+    while i < count:
         if lanes[i] // WARP != before:
-            before = lanes[i] // WARP
-            s[s[MASK] + before] = 0
-    for i in range(count):
-        if lanes[i] // WARP != before:
-            s[s[MASK] + before] |= mask
+            if before >= 0:
+                s[s[MASK] + before] |= mask
             before, mask = lanes[i] // WARP, 0
-        mask |= 1 << lanes[i] % WARP
+        if is_whole_warp(lanes, i, count):
+            mask = ALL_LANES
+            i += WARP
+        else:
+            mask |= 1 << lanes[i] % WARP
+            i += 1
     if count:
         s[s[MASK] + before] |= mask
     return 0
@@ -862,6 +886,7 @@ def questions(s: Int64s, op: int, words: Int64s, found: Int64s, lanes: Int64s, c
     return count
 
 
+@out_of_line
 def step(
     near: Int64s, s: Int64s, op: int, words: Int64s, earlier: Int64s, lanes: Int64s, count: int, start: int, now: int,
     flags: int,

@@ -25,10 +25,10 @@ class LanesTold:
         lanes = {nodes.WARP_TELLS: warps, nodes.WARP_HAS_READ: warps, nodes.LANE_TELLS: WARP * warps}
         #: The segments and their items.
         self.sizes = lanes | {nodes.TOLD_AT: few, nodes.TOLD_UNTIL: few}
-        self._last = 0
 
     def look_at(self, s: np.ndarray) -> None:
         """The arena that has the segments from now on."""
+        self._s = s
         views = (s[int(s[segment]) : int(s[segment]) + items] for segment, items in self.sizes.items())
         self.of_warps, self.has_read, self.of_lanes, self._told_at, self._told_until = views
 
@@ -37,15 +37,11 @@ class LanesTold:
         at = warps * nodes.LATEST_TOLD + now % nodes.LATEST_TOLD
         self._told_at[at] = now
         self._told_until[at] = self.of_warps[warps]
-        self._last = now
-
-    def has_told(self, now: int) -> None:
-        """Compiled code has recorded that lanes tell what they did."""
-        self._last = now
+        self._s[nodes.LAST_TOLD] = now
 
     def meet(self, now: int) -> None:
         """All lanes of warps synchronise now: who knows them until now need not have it from some lanes."""
-        if self._last == now:
+        if self._s[nodes.LAST_TOLD] == now:
             of_now = self._told_at[now % nodes.LATEST_TOLD :: nodes.LATEST_TOLD]
             of_now[of_now == now] = 0
 

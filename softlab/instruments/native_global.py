@@ -6,12 +6,17 @@ as :class:`~softlab.instruments.global_shadow.GlobalShadow` does. It leaves all 
 
 from __future__ import annotations
 
-import numpy as np
-
 from softlab.emulator.lanes import WARP
-from softlab.emulator.machine.native_python import CompiledFunction, Int64s
-from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, STRONG, TIME_SHIFT, VOLATILE, WIDTHS, GlobalShadow
-from softlab.instruments.happens_before import HappensBefore
+from softlab.emulator.machine.native_python import Int64s
+from softlab.instruments.global_shadow import (
+    FLAGS_OF_ATOMICS,
+    IN_BLOCK,
+    LANE_MASK,
+    STRONG,
+    TIME_SHIFT,
+    VOLATILE,
+    WIDTHS,
+)
 from softlab.instruments.known_nodes import (
     ASKED_MINE,
     ASKED_OTHER,
@@ -40,6 +45,8 @@ from softlab.instruments.known_nodes import (
 #: What :func:`access` says: NumPy must look at it, or an order needs more room; else bits: lanes write one cell, and
 #: another read is kept.
 UNKNOWN, NO_ROOM, SHARED_CELLS, OTHER_READS = -1, -2, 1, 2
+#: More cells than any array has.
+FAR_END = 1 << 60
 
 
 def tells(s: Int64s, time: int, other: int, until: int, reads: int) -> int:
@@ -203,14 +210,37 @@ def record_writes(written: Int64s, cells: Int64s, stamps: Int64s, count: int) ->
     return 0
 
 
+def is_run(addresses: Int64s, start: int, count: int, step: int) -> int:
+    """Whether as many addresses as a warp has lanes, from ``start`` on, rise by a step."""
+    if start + WARP > count or addresses[start + WARP - 1] - addresses[start] != (WARP - 1) * step:
+        return 0
+    differs = 0
+    for k in range(WARP):
+        differs |= addresses[start + k] - addresses[start] - k * step
+    return differs == 0
+
+
+def fill_run(table: Int64s, first: int, lanes: Int64s, start: int, stamp: int) -> int:
+    """Record accesses to cells in a row by lanes from ``start`` on."""
+    for k in range(WARP):
+        table[first + k] = stamp | lanes[start + k]
+    return 0
+
+
 def record_apart(
     table: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int, shift: int, stamp: int
 ) -> int:
     """Record accesses of lanes each of which has cells of its own."""
-    for i in range(count):
+    i, step = 0, 1 << shift
+    while i < count:
         first = (addresses[i] - origin) >> shift
-        for cell in range(first, first + width):
-            table[cell] = stamp | lanes[i]
+        if width == 1 and is_run(addresses, i, count, step):
+            fill_run(table, first, lanes, i, stamp)
+            i += WARP
+        else:
+            for cell in range(first, first + width):
+                table[cell] = stamp | lanes[i]
+            i += 1
     return 0
 
 
@@ -219,25 +249,76 @@ def is_own(stamp: int, own: int, mine: int) -> int:
     return stamp == 0 or (stamp >= own and stamp & LANE_MASK == mine)
 
 
-def own_cells(
+def kind_of(flags: int) -> int:
+    """The flags of accesses that are no race with one of these flags; -1 where each lane is asked.
+
+    They are strong ones of the whole GPU that have as many cells. A volatile store may not meet another one.
+    """
+    widths = flags & WIDTHS
+    if not flags & STRONG or flags & IN_BLOCK or widths & widths - 1:
+        return -1
+    return flags & (FLAGS_OF_ATOMICS | VOLATILE)
+
+
+def is_alike(stamp: int, kind: int) -> int:
+    """Whether a stamp is of this kind of :func:`kind_of`."""
+    return kind >= 0 and not kind & stamp & VOLATILE and (stamp ^ kind) & FLAGS_OF_ATOMICS == 0
+
+
+def is_free_run(table: Int64s, first: int, lanes: Int64s, start: int, own: int, kind: int) -> int:
+    """Whether each of a warp's cells in a row has an access of its lane, or of a kind, or none."""
+    found, volatile = 0, kind & VOLATILE if kind >= 0 else 0
+    for k in range(WARP):
+        stamp = table[first + k]
+        other = (stamp < own) | (stamp & LANE_MASK != lanes[start + k])
+        unlike = (stamp & volatile != 0) | ((stamp ^ kind) & FLAGS_OF_ATOMICS != 0) | (kind < 0)
+        found |= (stamp != 0) & other & unlike
+    return found == 0
+
+
+def is_free(stamp: int, own: int, mine: int, kind: int) -> int:
+    """The same of one cell."""
+    return is_own(stamp, own, mine) or is_alike(stamp, kind)
+
+
+def are_free(
     written: Int64s, read: Int64s, other_read: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int,
-    origin: int, shift: int, own: int, store: int, has_read: int,
+    origin: int, shift: int, own: int, flags: int, store: int, has_read: int,
 ) -> int:  # fmt: skip
-    """Whether each lane has cells of its own, which no other thread has accessed: then nothing is to be asked."""
-    last = -1
-    for i in range(count):
+    """Whether each lane has cells of its own, whose earlier accesses are its own or no race: nothing is to be asked.
+
+    Cells rise from lane to lane. Once they may begin anew, below those of the first lane.
+    """
+    last, end, i, kind, step = -1, FAR_END, 0, kind_of(flags), 1 << shift
+    kind_of_reads = kind if store else -1
+    while i < count:
         mine = lanes[i]
         first = (addresses[i] - origin) >> shift
         if first <= last:
+            if end != FAR_END:
+                return 0
+            end = (addresses[0] - origin) >> shift
+        is_whole = width == 1 and is_run(addresses, i, count, step)
+        last = first + (WARP if is_whole else width) - 1
+        if last >= end:
             return 0
-        last = first + width - 1
+        if is_whole:
+            if not is_free_run(written, first, lanes, i, own, kind):
+                return 0
+            if has_read and not is_free_run(read, first, lanes, i, own, kind_of_reads):
+                return 0
+            if has_read and store and not is_free_run(other_read, first, lanes, i, own, kind):
+                return 0
+            i += WARP
+            continue
         for cell in range(first, first + width):
-            if not is_own(written[cell], own, mine):
+            if not is_free(written[cell], own, mine, kind):
                 return 0
-            if has_read and not is_own(read[cell], own, mine):
+            if has_read and not is_free(read[cell], own, mine, kind_of_reads):
                 return 0
-            if has_read and store and not is_own(other_read[cell], own, mine):
+            if has_read and store and not is_free(other_read[cell], own, mine, kind):
                 return 0
+        i += 1
     return 1
 
 
@@ -299,7 +380,9 @@ def access(
     ``count * width`` items. ``has_read``: whether any cell has been read.
     """
     own, stamp = begin << TIME_SHIFT, now << TIME_SHIFT | flags
-    if own_cells(written, read, other_read, lanes, addresses, count, width, origin, shift, own, store, has_read):
+    if are_free(
+        written, read, other_read, lanes, addresses, count, width, origin, shift, own, flags, store, has_read
+    ):  # fmt: skip
         if store:
             return record_apart(written, lanes, addresses, count, width, origin, shift, stamp)
         return record_apart(read, lanes, addresses, count, width, origin, shift, stamp)
@@ -314,53 +397,3 @@ def access(
     if not store:
         return record_reads(read, other_read, known, far, s, begin, cells, stamps, kept, count * width)
     return record_writes(written, cells, stamps, count * width)
-
-
-_ACCESS = CompiledFunction(access)
-
-
-class NativeGlobal:
-    """Asks :func:`access` for the orders of one batch."""
-
-    def __init__(self) -> None:
-        self._room = [np.zeros(0, np.int64)] * 3
-
-    @staticmethod
-    def ready(compiled: str) -> bool:
-        """Whether a run that compiles "none", "hot" or "all" blocks uses it."""
-        return _ACCESS.ready(compiled)
-
-    def record(
-        self, shadow: GlobalShadow, orders: list[HappensBefore], access: tuple[np.ndarray, np.ndarray, int, int, int],
-        begin: int, now: int, flags: int, store: bool,
-    ) -> int:  # fmt: skip
-        """Record an access where that is known to be right: as :func:`access` says.
-
-        ``access``: the addresses and the lanes, (lanes,) int64 each; cells per lane, the address of the first cell of
-        the array, and bits of an address within a cell.
-        """
-        order, order_of_reads = orders[0], orders[-1]
-        if order.tells_lanes_apart or order_of_reads.tells_lanes_apart:
-            return UNKNOWN
-        addresses, lanes, width, origin, shift = access
-        addresses, lanes = np.ascontiguousarray(addresses), np.ascontiguousarray(lanes)
-        count = len(addresses)
-        if len(self._room[0]) < count * width:
-            self._room = [np.empty(count * width, np.int64) for _ in range(3)]
-        a, b, c = self._room
-        written, read, other_read = shadow.tables()
-        while True:
-            known, far, head = order.tables()
-            known_reads, far_reads, head_reads = order_of_reads.tables()
-            found = _ACCESS.call(
-                id(written), id(read), id(other_read), id(known), id(far), id(head), id(known_reads), id(far_reads),
-                id(head_reads), begin, id(a), id(b), id(c), id(lanes), id(addresses), count, width, origin, shift,
-                flags, now, store, shadow.has_read,
-            )  # fmt: skip
-            if found != NO_ROOM:
-                break
-            for one in orders:
-                one.make_room()
-        if found != UNKNOWN:
-            shadow.has_recorded(store, bool(found & OTHER_READS))
-        return found

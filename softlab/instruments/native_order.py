@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes
-from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.instruments import known_nodes as nodes
 from softlab.instruments.arenas import ARENAS
 from softlab.instruments.happens_before import HappensBefore, OwnWords
+from softlab.instruments.native_access import STEP
 
-STEP = CompiledFunction(nodes.step)
 #: Segments of the arena that have one size, in items: warps, warps * warps of a block, blocks or a constant.
 _PER_WARP = (
     nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK, nodes.PART_LANES, nodes.PART_NODE, nodes.MASK, nodes.FENCES,
@@ -98,7 +97,10 @@ class NativeOrder(HappensBefore):
         self.remembers_reads = False
         #: All warps wait at a barrier.
         self._all_wait = np.full(size, 3, np.int64)
-        self._s = self._arena(head, rooms)
+        #: The places of what warps know of their blocks, and of the arena.
+        self._frame = np.zeros(2, np.int64)
+        self._frame[0] = self._known.ctypes.data
+        self._use(self._arena(head, rooms))
         self._know_nothing()
         self._take(keys, times)
 
@@ -160,6 +162,10 @@ class NativeOrder(HappensBefore):
         table = int(arena[nodes.TABLE])
         arena[table : table + sizes[nodes.TABLE]] = nodes.NONE
         return arena
+
+    def _use(self, arena: np.ndarray) -> None:
+        self._s = arena
+        self._frame[1] = arena.ctypes.data
 
     def _segment(self, segment: int, items: int) -> np.ndarray:
         first = int(self._s[segment])
@@ -235,7 +241,7 @@ class NativeOrder(HappensBefore):
             new[new[segment] : new[segment] + values.size] = values.reshape(-1)
         new[[nodes.NODE_COUNT, nodes.SNAPSHOT_COUNT, nodes.ROW_COUNT]] = len(kept), len(times), len(rows)
         new[nodes.WORD_COUNT] = old[nodes.WORD_COUNT]
-        self._s = new
+        self._use(new)
         self._lanes.look_at(new)
         ARENAS.give(old)
         self._forget()
@@ -257,20 +263,20 @@ class NativeOrder(HappensBefore):
         end = 2 * count if flags & nodes.FENCE_FIRST else count
         at = 0
         while True:
-            at = STEP.call(id(self._known), id(self._s), what, id(words), id(earlier), id(lanes), count, at, now, flags)
+            at = STEP.call(id(self._frame), id(lanes), id(words), id(earlier), count, now, what, at, flags)
             if at >= end:
                 return
-            lacks_words = self._s[nodes.WORD_COUNT] + nodes.SPARE_WORDS >= self._s[nodes.WORD_ROOM]
-            self._make_room(words=min(count, end - at) if lacks_words else 0)
+            self.make_room(min(count, end - at))
 
     def release(self) -> None:
         """Nobody asks any more: leave the arena to others."""
         ARENAS.give(self._s)
         self._s = _NO_ITEMS
 
-    def make_room(self) -> None:
-        """Compiled code needs more room."""
-        self._make_room()
+    def make_room(self, words: int = 0) -> None:
+        """Compiled code needs more room. ``words``: how many are to come, for which there may be room."""
+        lacks_words = self._s[nodes.WORD_COUNT] + nodes.SPARE_WORDS >= self._s[nodes.WORD_ROOM]
+        self._make_room(words if lacks_words else 0)
 
     # What there is
 
@@ -372,15 +378,15 @@ class NativeOrder(HappensBefore):
     def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
         """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
         self._s[nodes.HAS_FAR] = 1
-        self._lanes.has_told(now)
+        self._s[nodes.LAST_TOLD] = now
         self._step(nodes.FENCE, _NO_ITEMS, lane, now, 0 if scope == "cta" else nodes.TO_ALL)
 
     def _access(self, what: int, access: KeyedAccess, scope: str, now: int) -> None:
         flags = 0 if scope == "cta" else nodes.TO_ALL
         if self._of_reads and what != nodes.READ:
             self._s[nodes.HAS_FAR] = 1
+            self._s[nodes.LAST_TOLD] = now
             flags |= nodes.FENCE_FIRST
-            self._lanes.has_told(now)
         if self.remembers_reads and what != nodes.WRITE:
             self._s[nodes.HAS_FAR] = 1
             flags |= nodes.REMEMBER
@@ -409,7 +415,7 @@ class NativeOrder(HappensBefore):
         if self._s[nodes.LANES_SHARE]:
             self._s[nodes.LANES_SHARE] = 0
             first = run_starts(access.keys, access.lane) if access.as_runs else slice(None)
-            self._lanes_follow(access.keys[first].tolist(), access.lane[first])
+            self.lanes_follow(access.keys[first].tolist(), access.lane[first])
 
     def publish(self, access: KeyedAccess, now: int, before: np.ndarray) -> None:  # type: ignore[override]
         """Lanes publish at words all that they know and did, without a fence: arrivals at an mbarrier.

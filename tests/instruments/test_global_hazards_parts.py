@@ -124,7 +124,7 @@ def test_lanes_and_the_object_of_their_block(kind: str, seed: int) -> None:
     """One object at the same offset of each block is one word per block, for all lanes that use it."""
     random = np.random.default_rng(seed)
     made, lanes, phase = watch(), some_lanes(random, kind), np.array([int(random.integers(0, 9))])
-    assert made._lane_numbers(lanes).tolist() == numbers(lanes)
+    assert lanes.numbers.tolist() == numbers(lanes)
     offset = np.full(lanes.count, 24)
     owner = lanes.positions.rows
     found = made._own_words(lanes, owner, offset, phase)
