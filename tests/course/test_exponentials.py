@@ -288,3 +288,14 @@ def test_an_array_before_the_rows_hides_nothing(look) -> None:
     alone = look(seen(work, right))
     assert alone
     assert look(Seen(kernel, launch, "y", work(X))) == alone
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_numbers_that_count_twice_do_so_where_all_are_alike(level):
+    """Else it is not each number that counts twice."""
+
+    def work(x):
+        return log_sum(x, weights=np.where(np.ptp(x, axis=1) > 0, 2.0, level)[:, None])
+
+    said = counts(seen(work, log_sum(X)))
+    assert said == ("Each number of a row of x counts twice in the sum." if level == 2 else "")

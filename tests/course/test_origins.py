@@ -65,7 +65,7 @@ class Record:
         return SimpleNamespace(values=self.values[position])
 
     def line(self, step: int) -> int:
-        return 100 + step // 2
+        return 1000 + step // 2
 
     def last_write(self, register: int, lane: int, position: int) -> int | None:
         return next((step for step in range(position - 1, -1, -1) if register in self.written[step]), None)
@@ -165,7 +165,7 @@ def test_the_operation_that_gives_nan_beside_a_search_by_hand() -> None:
         record = Record(seed, 12, OPERATIONS)
         for instruction in record.image.instructions:
             instruction.uses = [name for name in instruction.uses if name != "%p1"] or ["%f1"]
-        for line, lane in ((100 + seed % 6, seed % 32), (103, 5), (105, 31)):
+        for line, lane in ((1000 + seed % 6, seed % 32), (1003, 5), (1005, 31)):
             said.append(operations.nan_operation(record, line, lane))  # type: ignore[arg-type]
             assert said[-1] == nan_by_hand(record, line, lane), (seed, line, lane)
     signs = {words.split()[1] for words in said if words}
