@@ -30,6 +30,7 @@ from softlab.instruments.cp_async_sectors import cp_async_sectors
 from softlab.instruments.execution_counter import ExecutionCounter
 from softlab.instruments.issue import Issue, UnrolledLoop
 from softlab.instruments.machine_code import MachineCode
+from softlab.instruments.native_sectors import NativeLoads
 from softlab.instruments.patterns import (
     BANK_PERIOD,
     SECTOR,
@@ -121,6 +122,7 @@ class Counters(Observer):
         self._banks, self._matrix_banks, self._sectors = counted.banks, counted.matrix_banks, counted.sectors
         self._repeated_shared = RepeatedAccesses(self._banks), RepeatedAccesses(self._matrix_banks)
         self._repeated_sectors = RepeatedAccesses(self._sectors)
+        self._loads, self._compiled = NativeLoads(), "none"
         self._known: KnownAddresses
         #: Instructions that hardware does not count as accesses to shared memory, although their addresses are there.
         self._generic: dict[int, bool] = {}
@@ -136,7 +138,7 @@ class Counters(Observer):
 
     def batch(self, batch: Any) -> None:
         """Settle what is kept of the lanes of the batch before."""
-        self._known = batch.shared.known
+        self._known, self._compiled = batch.shared.known, batch.compiled
         self.remarks.begin(batch.program)
         self._atomics.begin(batch.compiled)
         for unrolled in self._loops.values():
@@ -308,7 +310,10 @@ class Counters(Observer):
         if known is not None and isinstance(lanes, Box):
             self._repeated_sectors.add(site, lanes, known)
         elif isinstance(address, np.ndarray):
-            counts[sectors] += self._sectors.total(site, lanes, address)[0]
+            if self._loads.ready(self._compiled):
+                counts[sectors] += self._loads.total(site, lanes, address)
+            else:
+                counts[sectors] += self._sectors.total(site, lanes, address)[0]
         else:  # lanes that all access one aligned item need one sector per warp
             counts[sectors] += warps
 

@@ -280,11 +280,11 @@ class NativeAccess:
         The shadow must live on.
         """
         f = np.zeros(FRAME, np.int64)
-        f[[WRITTEN, HAS_READ, OTHER_READ, HAS]] = shadow.places
-        f[COMMON] = self._place
-        f[[UNTIL, BASE, END, ORIGIN]] = DONE, first, end, origin
-        f[[CELLS, WORDS, SHIFT, FLAGS]] = accessed
-        f[[STORES, OPERATES, RELEASES, IS_STRONG, TO_OTHERS]] = does
+        written, read, other_read, has = shadow.places
+        f[UNTIL:] = (
+            DONE, written, read, other_read, has, first, end, accessed.cells, accessed.words, origin, accessed.shift,
+            accessed.flags, *does, self._place,
+        )  # fmt: skip
         return f
 
     def access(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:

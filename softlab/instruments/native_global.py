@@ -38,6 +38,7 @@ from softlab.instruments.known_nodes import (
     WARP_HAS_READ,
     WARP_TELLS,
     has_room,
+    is_whole_warp,
     last_read,
     time_of,
 )
@@ -105,6 +106,17 @@ def told_far(far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: in
     return told
 
 
+def told_of(
+    known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int, block: int
+) -> int:  # fmt: skip
+    """As :func:`is_ordered`; 2 where it holds for all lanes of the two warps, unless lanes of a warp part."""
+    if other >= block and other < block + s[THREADS]:
+        return told_near(known, s, time, other, mine, reads, block)
+    if s[HAS_FAR]:
+        return told_far(far, s, time, other, mine, reads)
+    return 0
+
+
 def is_ordered(
     known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int, block: int
 ) -> int:  # fmt: skip
@@ -113,14 +125,10 @@ def is_ordered(
     ``s``: the arena of an order, or only the head of one, of which ``far`` is a table with ``COLUMNS + 1`` columns.
     ``reads``: the other lane has read. ``block``: the first lane of the own block.
     """
-    threads, warp = s[THREADS], mine // WARP
+    warp = mine // WARP
     if other >= 0 and s[ASKED_TIME] == time and s[ASKED_OTHER] == other // WARP and s[ASKED_MINE] == warp:
         return 1
-    told = 0
-    if other >= block and other < block + threads:
-        told = told_near(known, s, time, other, mine, reads, block)
-    elif s[HAS_FAR]:
-        told = told_far(far, s, time, other, mine, reads)
+    told = told_of(known, far, s, time, other, mine, reads, block)
     if told == 2 and not s[PARTS]:  # all lanes of the warp come after it, as long as the instruction lasts
         s[ASKED_TIME] = time
         s[ASKED_OTHER] = other // WARP
@@ -281,13 +289,54 @@ def is_free(stamp: int, own: int, mine: int, kind: int) -> int:
     return is_own(stamp, own, mine) or is_alike(stamp, kind)
 
 
-def are_free(
-    written: Int64s, read: Int64s, other_read: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int,
-    origin: int, shift: int, own: int, flags: int, store: int, has_read: int,
+def is_ordered_run(
+    table: Int64s, first: int, lanes: Int64s, start: int, own: int, known: Int64s, far: Int64s, s: Int64s, reads: int
 ) -> int:  # fmt: skip
-    """Whether each lane has cells of its own, whose earlier accesses are its own or no race: nothing is to be asked.
+    """Whether a warp comes after what another warp did to all of its cells in a row, lane by lane, at one time."""
+    stamp, mine = table[first], lanes[start]
+    other, differs = stamp & LANE_MASK, 0
+    if stamp < own or other % WARP or s[PARTS] or lacks_room(s):
+        return 0
+    for k in range(WARP):
+        differs |= table[first + k] - stamp - k
+    if differs:
+        return 0
+    return told_of(known, far, s, stamp >> TIME_SHIFT, other, mine, reads, mine - mine % s[THREADS]) == 2
 
-    Cells rise from lane to lane. Once they may begin anew, below those of the first lane.
+
+def is_quiet_warp(
+    written: Int64s, read: Int64s, other_read: Int64s, first: int, lanes: Int64s, start: int, own: int, flags: int,
+    store: int, has_read: int, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s, far_reads: Int64s,
+    s_reads: Int64s,
+) -> int:  # fmt: skip
+    """Whether nothing is to be asked of a warp's cells in a row, or it comes after all that was done to them."""
+    kind = kind_of(flags)
+    if not is_free_run(written, first, lanes, start, own, kind) and not is_ordered_run(
+        written, first, lanes, start, own, known, far, s, 0
+    ):  # fmt: skip
+        return 0
+    if not has_read:
+        return 1
+    if not store:
+        return is_free_run(read, first, lanes, start, own, -1) or is_ordered_run(
+            read, first, lanes, start, own, known, far, s, 0
+        )  # fmt: skip
+    if not is_free_run(other_read, first, lanes, start, own, kind):
+        return 0
+    return is_free_run(read, first, lanes, start, own, kind) or is_ordered_run(
+        read, first, lanes, start, own, known_reads, far_reads, s_reads, 1
+    )  # fmt: skip
+
+
+def are_free(
+    written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
+    far_reads: Int64s, s_reads: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int,
+    shift: int, own: int, flags: int, store: int, has_read: int,
+) -> int:  # fmt: skip
+    """Whether no lane's cells are to be looked at one by one: each has its own.
+
+    Their earlier accesses are its own or no race, or whole warps come after what whole warps did. Cells rise from lane
+    to lane. Once they may begin anew, below those of the first lane.
     """
     last, end, i, kind, step = -1, FAR_END, 0, kind_of(flags), 1 << shift
     kind_of_reads = kind if store else -1
@@ -298,16 +347,15 @@ def are_free(
             if end != FAR_END:
                 return 0
             end = (addresses[0] - origin) >> shift
-        is_whole = width == 1 and is_run(addresses, i, count, step)
+        is_whole = width == 1 and is_run(addresses, i, count, step) and is_whole_warp(lanes, i, count)
         last = first + (WARP if is_whole else width) - 1
         if last >= end:
             return 0
         if is_whole:
-            if not is_free_run(written, first, lanes, i, own, kind):
-                return 0
-            if has_read and not is_free_run(read, first, lanes, i, own, kind_of_reads):
-                return 0
-            if has_read and store and not is_free_run(other_read, first, lanes, i, own, kind):
+            if not is_quiet_warp(
+                written, read, other_read, first, lanes, i, own, flags, store, has_read, known, far, s, known_reads,
+                far_reads, s_reads,
+            ):  # fmt: skip
                 return 0
             i += WARP
             continue
@@ -381,7 +429,8 @@ def access(
     """
     own, stamp = begin << TIME_SHIFT, now << TIME_SHIFT | flags
     if are_free(
-        written, read, other_read, lanes, addresses, count, width, origin, shift, own, flags, store, has_read
+        written, read, other_read, known, far, s, known_reads, far_reads, s_reads, lanes, addresses, count, width,
+        origin, shift, own, flags, store, has_read,
     ):  # fmt: skip
         if store:
             return record_apart(written, lanes, addresses, count, width, origin, shift, stamp)

@@ -193,8 +193,9 @@ class NativeOrder(HappensBefore):
         rows = self._segment(nodes.ROWS, int(old[nodes.ROW_COUNT]) * width).reshape(-1, width)
         rows = rows[kept[has_row, nodes.DENSE]]
         times = self._segment(nodes.SNAPSHOTS, int(old[nodes.SNAPSHOT_COUNT]) * few).reshape(-1, few)
-        snapshots, again = np.unique((kept[adds, nodes.TIMES] - old[nodes.SNAPSHOTS]) // few, return_inverse=True)
-        times = times[snapshots]
+        which, used = (kept[adds, nodes.TIMES] - old[nodes.SNAPSHOTS]) // few, np.zeros(len(times), bool)
+        used[which] = True
+        times, again = times[used], (np.cumsum(used) - 1)[which]
         counts = {
             nodes.NODE_ROOM: len(kept),
             nodes.SNAPSHOT_ROOM: len(times),
@@ -472,13 +473,16 @@ def _told_by(earlier: Mapping[Hashable, int] | NativeOrder) -> tuple[np.ndarray,
 
 def _live(parents: np.ndarray, holders: Sequence[np.ndarray]) -> np.ndarray:
     """Which nodes are held, or are parents of such, (nodes,) bool; node 0 always is. ``parents``: (nodes, 2)."""
-    live = np.zeros(len(parents), bool)
-    found = np.unique(np.concatenate([np.zeros(1, np.int64), *holders]))
-    while len(found):
-        live[found] = True
-        found = np.unique(parents[found])
-        found = found[found >= 0]
-        found = found[~live[found]]
+    live, found = (np.zeros(len(parents), bool) for _ in range(2))
+    found[0] = True
+    for holder in holders:
+        found[holder] = True
+    while found.any():
+        live |= found
+        above = parents[found]
+        found = np.zeros(len(parents), bool)
+        found[above[above >= 0]] = True
+        found &= ~live
     return live
 
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.emulator.lanes import WARP
+from softlab.emulator.lanes import WARP, Lanes, Value
 from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
+from softlab.emulator.sites import Site
 from softlab.instruments.atomics import TURN_PERIOD
 from softlab.instruments.coalescing import SECTOR_BYTES
+from softlab.instruments.known_nodes import is_whole_warp
+from softlab.instruments.native_global import is_run
 
 #: Places for the sectors of a warp, a power of two: twice as many as lanes, so that few meet at one place.
 _PLACES = 2 * WARP
+
+
+def is_even(address: Int64s, active: Bytes, first: int, step: int) -> int:
+    """Whether all lanes of a warp are active, and their addresses rise by a step."""
+    differs = 0
+    for k in range(WARP):
+        differs |= (address[first + k] - address[first] - k * step) | (active[first + k] - 1)
+    return differs == 0
 
 
 def sectors_in_order(address: Int64s, active: Bytes, first: int) -> int:
@@ -18,6 +29,9 @@ def sectors_in_order(address: Int64s, active: Bytes, first: int) -> int:
 
     ``first``: the place of its first lane.
     """
+    step = address[first + 1] - address[first]
+    if step > 0 and step <= SECTOR_BYTES and is_even(address, active, first, step):
+        return address[first + WARP - 1] // SECTOR_BYTES - address[first] // SECTOR_BYTES + 1
     found, before, begin = 0, -1, -1
     for i in range(first, first + WARP):
         if active[i]:
@@ -62,7 +76,36 @@ def sectors(address: Int64s, active: Bytes, taken: Int64s, found: Int64s, warps:
     return total
 
 
-_SECTORS = CompiledFunction(sectors)
+def sectors_of_lanes(address: Int64s, lanes: Int64s, count: int, width: int, found: Int64s) -> int:
+    """The sectors that the warps of lanes touch, each once per warp, by accesses of ``width`` bytes of one sector each.
+
+    ``found`` (32,) is for its own use.
+    """
+    total, known, warp, lowest, highest, i = 0, 0, -1, 0, 0, 0
+    while i < count:
+        if is_whole_warp(lanes, i, count) and is_run(address, i, count, width):
+            total += address[i + WARP - 1] // SECTOR_BYTES - address[i] // SECTOR_BYTES + 1
+            warp = lanes[i] // WARP
+            i += WARP
+            continue
+        sector, is_new = address[i] // SECTOR_BYTES, 1
+        if lanes[i] // WARP != warp:
+            warp, known = lanes[i] // WARP, 0
+        elif sector >= lowest and sector <= highest:
+            for k in range(known):
+                is_new &= found[k] != sector
+        if known == 0:
+            lowest, highest = sector, sector
+        if is_new:
+            found[known] = sector
+            lowest, highest = min(lowest, sector), max(highest, sector)
+            known += 1
+            total += 1
+        i += 1
+    return total
+
+
+_SECTORS, _OF_LANES = CompiledFunction(sectors), CompiledFunction(sectors_of_lanes)
 
 
 class NativeSectors:
@@ -82,3 +125,20 @@ class NativeSectors:
             address = address.view(np.int64)
         address, active = np.ascontiguousarray(address, np.int64), np.ascontiguousarray(active)
         return _SECTORS.call(id(address), id(active), id(self._taken), id(self._found), len(address))
+
+
+class NativeLoads:
+    """Asks :func:`sectors_of_lanes` in a run that compiles "none", "hot" or "all" blocks."""
+
+    def __init__(self) -> None:
+        self._found = np.zeros(WARP, np.int64)
+
+    @staticmethod
+    def ready(compiled: str) -> bool:
+        """Whether to use it."""
+        return _OF_LANES.ready(compiled)
+
+    def total(self, site: Site, lanes: Lanes, address: Value) -> int:
+        """The sectors that a plain access to global memory touches."""
+        flat = np.ascontiguousarray(lanes.full_extent(address)).view(np.int64)
+        return _OF_LANES.call(id(flat), id(lanes.numbers), len(flat), site.width, id(self._found))

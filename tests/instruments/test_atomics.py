@@ -35,6 +35,7 @@ def test_compiled_code_adds_up_the_sectors_of_all_warps() -> None:
             address = (random.integers(0, most, (40, 32)) * 4).astype(kind)
             address[::2].sort(axis=1)
             address[:4] = 4 * np.arange(32) + 4 * most
+            address[4:8] = np.array([[1], [5], [8], [9]]) * 4 * np.arange(32) + 4 * most
             active = random.random((40, 32)) < random.random((40, 1)) * 1.5
             assert native.total(address, active) == atomic_sectors(address, active).sum()
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from softlab.instruments.coalescing import global_sectors, ideal_sectors, sectors_by_lane
+from softlab.instruments.native_sectors import sectors_of_lanes
 
 RECORDING = Path(__file__).parent.parent / "data" / "lane_patterns_h200.npz"
 
@@ -64,3 +65,19 @@ def test_wrong_arguments_are_named():
         global_sectors(np.zeros((1, 32)), np.ones((1, 32), bool), 5)
     with pytest.raises(ValueError, match="multiple of the access width"):
         global_sectors(np.ones((1, 32)), np.ones((1, 32), bool), 4)
+
+
+@pytest.mark.parametrize("width", [1, 4, 8, 16])
+def test_compiled_code_counts_the_sectors_of_lanes(width: int) -> None:
+    """Whole warps and parts of them; in a row, mixed, at few places and far apart. The loop runs as Python here."""
+    found = np.zeros(32, np.int64)
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        active = np.repeat(random.random((6, 1)) < 0.6, 32, axis=1) | (random.random((6, 32)) < 0.4)
+        most = int(random.choice([8, 40, 5000]))
+        address = np.where(
+            random.random((6, 1)) < 0.4, np.arange(32) + most, random.integers(0, most, (6, 32))
+        ) * width  # fmt: skip
+        lanes = np.flatnonzero(active)
+        flat = address.reshape(-1)[lanes]
+        assert sectors_of_lanes(flat, lanes, len(lanes), width, found) == global_sectors(address, active, width).sum()

@@ -7,6 +7,8 @@ import pytest
 
 from softlab.instruments.blind_atomics import record
 from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, ONE_CELL, STRONG, TIME_SHIFT, VOLATILE
+from softlab.instruments.known_nodes import HEAD
+from softlab.instruments.known_nodes import THREADS as THREADS_OF_HEAD
 from softlab.instruments.native_global import are_free, record_apart
 
 WARPS, THREADS, ORIGIN, SHIFT, BEGIN = 5, 64, 4096, 2, 7
@@ -62,6 +64,13 @@ def _expected(
     return True
 
 
+def _no_order() -> list[np.ndarray]:
+    """Of an order, twice: what warps know of their blocks, which is nothing, and the head of an arena."""
+    head = np.zeros(HEAD, np.int64)
+    head[THREADS_OF_HEAD] = THREADS
+    return [np.zeros(4 * WARPS, np.int64), head, head] * 2
+
+
 def _rises_with_one_new_begin(first: np.ndarray, width: int) -> bool:
     falls = np.flatnonzero(np.diff(first) < width)
     return not len(falls) or (len(falls) == 1 and bool(first[-1] + width <= first[0]))
@@ -82,7 +91,7 @@ def test_accesses_that_nothing_is_to_be_asked_of(width: int) -> None:
         if not store:
             read = _stamps(random, count, owner, 0)
         given = (ORIGIN + (first << SHIFT), len(lanes), width, ORIGIN, SHIFT)
-        found = bool(are_free(written, read, other, lanes, *given, OWN, flags, store, True))
+        found = bool(are_free(written, read, other, *_no_order(), lanes, *given, OWN, flags, store, True))
         rises = _rises_with_one_new_begin(first, width)
         assert found == (rises and _expected([written, read, other], lanes, first, width, flags, store)), seed
         answers[found] += 1
