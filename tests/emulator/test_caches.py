@@ -9,6 +9,7 @@ def test_how_many_results_are_kept() -> None:
     assert bounds("softlab/emulator") == {
         "emulator.machine.native._compiler": None,
         "emulator.machine.native._make_ufunc": None,
+        "emulator.machine.native._processor": None,
         "emulator.machine.native.available": None,
         "emulator.machine.native_python.arrays_are_as_known": None,
         "emulator.machine.native_turns._arrays_are_as_known": None,
@@ -23,4 +24,5 @@ def test_how_many_results_are_kept() -> None:
         "emulator.opcodes.special_functions._square": 1,
         "emulator.opcodes.warp_wide._uniform_sources": 256,
         "emulator.opcodes.wmma.places": 128,
+        "emulator.ptx.parser.parsed": 4,
     }
