@@ -226,7 +226,7 @@ class GlobalHazards(Observer):
         values: tuple[Value, ...],
         part: np.ndarray | None,
     ) -> bool:
-        """As :meth:`_of_array`, all of an access in compiled code; False, and nothing is done, where that cannot be."""
+        """As :meth:`_in_pieces`, all in compiled code; False, and nothing is done, where that cannot be."""
         native, (frame, array, asks_words) = self._native, whole
         if native is None or self._flights or (asks_words and self._passes_on()):
             return False
@@ -278,16 +278,38 @@ class GlobalHazards(Observer):
     ) -> None:
         memory = self._batch.memory
         found = memory.nearest(int(address[0]))
-        ends = address if len(address) == 1 else (address.min(), address.max())
-        if found is not None and int(ends[0]) >= found.base and int(ends[-1]) < found.end:
-            self._of_array(found, site, lanes, address, lane, values, None)
-            return
+        if found is not None:
+            if self._found_natively(found, site, lanes, address, lane, values, None):
+                return
+            ends = address if len(address) == 1 else (address.min(), address.max())
+            if int(ends[0]) >= found.base and int(ends[-1]) < found.end:
+                self._in_pieces(found, site, lanes, address, lane, values, None)
+                return
         bases = np.array([memory.nearest(int(a)).base for a in address.tolist()])
         for base in np.unique(bases):
             part = np.flatnonzero(bases == base)
-            self._of_array(memory.nearest(int(base)), site, lanes, address[part], lane[part], values, part)
+            given = memory.nearest(int(base)), site, lanes, address[part], lane[part], values, part
+            if not self._found_natively(*given):
+                self._in_pieces(*given)
 
-    def _of_array(
+    def _found_natively(
+        self,
+        array: Allocation,
+        site: Site,
+        lanes: Lanes,
+        address: np.ndarray,
+        lane: np.ndarray,
+        values: tuple[Value, ...],
+        part: np.ndarray | None,
+    ) -> bool:
+        """As :meth:`_natively`, of accesses that are in this array, if they are in one."""
+        facts = self._facts(site)
+        if facts.read_only or site.instruction.opcode == "cp" or (frame := self._frame(array, site)) is None:
+            return False
+        whole = self._latest[site.index] = _Whole(frame, array, facts.strong and not self._keyed)
+        return self._natively(whole, site, lanes, address, lane, values, part)
+
+    def _in_pieces(
         self,
         array: Allocation,
         site: Site,
@@ -298,28 +320,9 @@ class GlobalHazards(Observer):
         part: np.ndarray | None,
     ) -> None:
         """The accesses of one instruction to one array; ``part``: which lanes of the set they are, None for all."""
-        copies, facts = site.instruction.opcode == "cp", self._facts(site)
-        frame = None if facts.read_only or (copies and values) else self._frame(array, site)
-        if frame is not None and not copies:
-            whole = self._latest[site.index] = _Whole(frame, array, facts.strong and not self._keyed)
-            if self._natively(whole, site, lanes, address, lane, values, part):
-                return
-        self._in_pieces(frame, array, site, lanes, address, lane, values, part)
-
-    def _in_pieces(
-        self,
-        frame: np.ndarray | None,
-        array: Allocation,
-        site: Site,
-        lanes: Lanes,
-        address: np.ndarray,
-        lane: np.ndarray,
-        values: tuple[Value, ...],
-        part: np.ndarray | None,
-    ) -> None:
-        """As :meth:`_of_array`, one thing after the other. ``frame``: None where NumPy does the search."""
         strong, flags, releases, scope, read_only = self._facts(site)
         copies = site.instruction.opcode == "cp"
+        frame = None if read_only or (copies and values) else self._frame(array, site)
         now = self._events.access(site)
         if releases:
             self._fence(lane, scope)
@@ -363,7 +366,7 @@ class GlobalHazards(Observer):
         part: np.ndarray | None,
         now: int,
     ) -> None:
-        """As :meth:`_of_array`, of an array on which several blocks make atomics without a look at the old value."""
+        """As :meth:`_in_pieces`, of an array on which several blocks make atomics without a look at the old value."""
         if site.index not in self._blind_atomics and array.base not in self._blind:
             return
         strong, flags, *_ = self._facts(site)

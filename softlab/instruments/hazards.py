@@ -41,6 +41,8 @@ _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last
 #: of a warp run on their own between two warp barriers.
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
 _STRONG_SHAPE = b"strong"
+#: Failures in a row after which an access is not looked up among lone ones each time, but at each so many.
+_OFTEN_NOT_ALONE = 8
 _FIX = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 
 
@@ -73,6 +75,8 @@ class Hazards(WaitHazards):
         self._guesses: frozenset[int] = frozenset()
         self._site_words: dict[int, np.ndarray] = {}
         self._lone: LoneAccesses
+        #: How often in a row an instruction's accesses were no lone ones.
+        self._not_alone: dict[int, int] = {}
         #: Index of each access -> its shape, whether it is strong, and its kind, for all runs of the kernel.
         self._shapes: dict[int, bytes]
         self._strong: dict[int, bool] = {}
@@ -166,8 +170,17 @@ class Hazards(WaitHazards):
         shape = self._shapes.get(site.index) or self._shape(site)
         if shape is _STRONG_SHAPE:
             return False
+        failed = self._not_alone.get(site.index, 0)
+        if failed >= _OFTEN_NOT_ALONE and failed % _OFTEN_NOT_ALONE:
+            self._not_alone[site.index] = failed + 1
+            return False
         again = self.is_strong(site)
-        return self._lone.record(site, lanes, address, shape, self.may_be_alone, self._pattern, again)
+        recorded = self._lone.record(site, lanes, address, shape, self.may_be_alone, self._pattern, again)
+        if recorded:
+            self._not_alone.pop(site.index, None)
+        else:
+            self._not_alone[site.index] = failed + 1
+        return recorded
 
     def may_be_alone(self, first: int, end: int) -> bool:
         """Whether nothing but threads of the block has accessed these bytes."""

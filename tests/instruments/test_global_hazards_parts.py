@@ -234,7 +234,7 @@ def test_lanes_that_access_several_arrays_are_looked_at_array_by_array(
 
     made = watch()
     monkeypatch.setattr(made, "_batch", SimpleNamespace(memory=memory), raising=False)
-    monkeypatch.setattr(made, "_of_array", of_array)
+    monkeypatch.setattr(made, "_in_pieces", of_array)
     lanes = lanes_of(np.ones((ROWS, THREADS), bool))
     made._access(site("ld.global.f32", "f4"), lanes, np.array(address), 7 * np.arange(len(address)), ())
     assert found == parts
