@@ -111,7 +111,9 @@ class AtomicCounter:
     def _global(self, site: Site, lanes: Lanes, address: np.ndarray, atomic: MachineAtomic) -> dict[str, int]:
         kind = "reduction" if atomic.reduction else "atomic"
         if self._native.ready(self._compiled):
-            sectors = self._native.total(*_of_all_warps(lanes, address, atomic))
+            sectors = -1 if atomic.elected else self._native.total_in_steps(lanes, address)
+            if sectors < 0:
+                sectors = self._native.total(*_of_all_warps(lanes, address, atomic))
         else:
             sectors = int(atomic_sectors(*_by_warp(lanes, address, atomic)).sum())
         return {f"global_{kind}_requests": lanes.warps, f"global_{kind}_sectors": sectors}

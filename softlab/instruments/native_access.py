@@ -64,12 +64,10 @@ def are_inside(addresses: Int64s, count: int, first: int, end: int) -> int:
 
 
 def fill_words(words: Int64s, of_lanes: Int64s, addresses: Int64s, lanes: Int64s, count: int, each: int) -> int:
-    """The words of each lane, and the lane of each of them."""
+    """The words of each lane, and, where it has several, the lane of each of them."""
     if each == 1:
         for i in range(count):
             words[i] = addresses[i] >> 2
-        for i in range(count):
-            of_lanes[i] = lanes[i]
         return 0
     for i in range(count):
         for k in range(each):
@@ -138,6 +136,9 @@ def told_order(f: Int64s, common: Int64s, lanes: Int64s, count: int, now: int) -
     if operation == FENCE:
         items = count
         f[AT] = tell(common[of + NEAR], common[of + ARENA], FENCE, lanes, lanes, count, f[AT], now, flags)
+    elif f[WORDS] == 1:
+        words = common[ROOM + 3]
+        f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, lanes, items, f[AT], now, flags)
     else:
         words, of_words = common[ROOM + 3], common[ROOM + 4]
         f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, of_words, items, f[AT], now, flags)

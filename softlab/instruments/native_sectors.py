@@ -105,7 +105,23 @@ def sectors_of_lanes(address: Int64s, lanes: Int64s, count: int, width: int, fou
     return total
 
 
-_SECTORS, _OF_LANES = CompiledFunction(sectors), CompiledFunction(sectors_of_lanes)
+def sectors_of_whole_warps(address: Int64s, lanes: Int64s, count: int) -> int:
+    """The sum of :func:`sectors_in_order` over whole warps, the addresses of each of which rise by a step; else -1."""
+    total, i = 0, 0
+    while i < count:
+        step = 0
+        if is_whole_warp(lanes, i, count):
+            step = address[i + 1] - address[i]
+        if step <= 0 or step > SECTOR_BYTES or not is_run(address, i, count, step):
+            return -1
+        total += address[i + WARP - 1] // SECTOR_BYTES - address[i] // SECTOR_BYTES + 1
+        i += WARP
+    return total
+
+
+_SECTORS, _OF_LANES, _OF_WHOLE_WARPS = (
+    CompiledFunction(function) for function in (sectors, sectors_of_lanes, sectors_of_whole_warps)
+)
 
 
 class NativeSectors:
@@ -118,6 +134,12 @@ class NativeSectors:
     def ready(compiled: str) -> bool:
         """Whether to use it."""
         return _SECTORS.ready(compiled)
+
+    @staticmethod
+    def total_in_steps(lanes: Lanes, address: Value) -> int:
+        """The sectors of whole warps whose addresses rise by a step; -1 for others."""
+        flat = np.ascontiguousarray(lanes.full_extent(address))
+        return _OF_WHOLE_WARPS.call(id(flat), id(lanes.numbers), len(flat)) if flat.itemsize == 8 else -1
 
     def total(self, address: np.ndarray, active: np.ndarray) -> int:
         """The sectors of all warps. ``address`` (n, 32) bytes, ``active`` (n, 32) bool."""

@@ -7,7 +7,7 @@ import pytest
 
 from softlab.emulator.machine.native import available
 from softlab.instruments.atomics import atomic_sectors, turns
-from softlab.instruments.native_sectors import NativeSectors
+from softlab.instruments.native_sectors import NativeSectors, sectors_of_whole_warps
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,19 @@ def test_compiled_code_adds_up_the_sectors_of_all_warps() -> None:
             address[4:8] = np.array([[1], [5], [8], [9]]) * 4 * np.arange(32) + 4 * most
             active = random.random((40, 32)) < random.random((40, 1)) * 1.5
             assert native.total(address, active) == atomic_sectors(address, active).sum()
+
+
+def test_whole_warps_in_steps_are_added_up_at_once() -> None:
+    lanes, steps = np.arange(96), np.array([[4], [32], [8]])
+    address = 4096 + 5000 * np.array([[2], [0], [1]]) + steps * np.arange(32)
+    expected = int(atomic_sectors(address, np.ones((3, 32), bool)).sum())
+    assert sectors_of_whole_warps(address.reshape(-1), lanes, 96) == expected
+    for changed in ([0, 40], [2, -1], [1, -32]):
+        other = address.copy()
+        other[changed[0]] = 4096 + changed[1] * np.arange(32) + 2000
+        assert sectors_of_whole_warps(other.reshape(-1), lanes, 96) == -1
+    assert sectors_of_whole_warps(address.reshape(-1)[:95], lanes[:95], 95) == -1
+    assert sectors_of_whole_warps(address.reshape(-1)[1:], lanes[1:], 95) == -1
 
 
 def test_lanes_at_one_address_go_one_after_the_other() -> None:
