@@ -21,6 +21,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property, reduce
+from numbers import Number
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeAlias, TypeVar
@@ -128,7 +129,7 @@ def _sources(function: FunctionType) -> list[str]:
         names = sorted({node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)})
         known = [(name, one.__globals__[name]) for name in names if name in one.__globals__]
         pending += [value for _, value in known if isinstance(value, FunctionType)]
-        numbers = [f"{name} {value!r}" for name, value in known if isinstance(value, int | float)]
+        numbers = [f"{name} {value!r}" for name, value in known if isinstance(value, Number)]
         found[one] = [text, str(one in _OUT_OF_LINE), *numbers]
     return [text for texts in found.values() for text in texts]
 
