@@ -38,6 +38,8 @@ from tests.faults.course_sixth import BAD_SIXTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.course_tenth import BAD_TENTH
 from tests.faults.course_tenth_good import GOOD_TENTH
+from tests.faults.course_thirteenth import BAD_THIRTEENTH
+from tests.faults.course_thirteenth_good import GOOD_THIRTEENTH
 from tests.faults.course_twelfth import BAD_TWELFTH
 from tests.faults.course_twelfth_good import GOOD_TWELFTH
 from tests.faults.global_case import GlobalCase
@@ -244,6 +246,7 @@ _NINTH = "searches, fragments, tensor maps, scopes, hand-overs"
 _TENTH = "pages, experts, work lists, carved memory, fix-ups"
 _ELEVENTH = "leaders, tails, rings and halves of words"
 _TWELFTH = "templates, references, leases, drains, lists"
+_THIRTEENTH = "promises, peers, phases, masks, indices, scopes"
 
 
 def _planted_cases() -> Iterator[Case]:
@@ -267,6 +270,7 @@ def _planted_cases() -> Iterator[Case]:
     yield from (_course(case, _TENTH, "tenth") for case in BAD_TENTH)
     yield from (_course(case, _ELEVENTH, "eleventh") for case in BAD_ELEVENTH)
     yield from (_course(case, _TWELFTH, "twelfth") for case in BAD_TWELFTH)
+    yield from (_course(case, _THIRTEENTH, "thirteenth") for case in BAD_THIRTEENTH)
     yield from map(_refusal, REFUSALS)
 
 
@@ -294,6 +298,7 @@ def _good_cases() -> Iterator[Case]:
     yield from (_course(case, _TENTH, "tenth") for case in GOOD_TENTH)
     yield from (_course(case, _ELEVENTH, "eleventh") for case in GOOD_ELEVENTH)
     yield from (_course(case, _TWELFTH, "twelfth") for case in GOOD_TWELFTH)
+    yield from (_course(case, _THIRTEENTH, "thirteenth") for case in GOOD_THIRTEENTH)
 
 
 @lru_cache(maxsize=1)
