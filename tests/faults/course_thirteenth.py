@@ -77,4 +77,4 @@ BAD_THIRTEENTH = (
          arguments=lambda: [floats(64), integers(64), zeros(64, "f4"), 64]),
     _bad("memory_asked_for_the_first_array_alone", _SHARED, smem=256, arguments=reals(64, 64, then=(64,))),
     _bad("records_with_gaps_copied_as_words", "uninitialized-shared", block=32, arguments=ints(32, 64)),
-)
+)  # fmt: skip

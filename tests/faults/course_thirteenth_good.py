@@ -104,4 +104,4 @@ GOOD_THIRTEENTH = (
           expected=lambda a: {2: a[0][::-1] + a[1][::-1]}),
     _good("records_with_gaps_cleared_as_words", block=32, arguments=ints(32, 64), expected=_records),
     _good("table_of_the_module_indexed_within_its_end", arguments=ints(64, 64)),
-)
+)  # fmt: skip

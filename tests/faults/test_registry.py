@@ -21,6 +21,7 @@ from tests.faults.course_patterns import GOOD_PATTERNS
 from tests.faults.course_seventh_good import GOOD_SEVENTH
 from tests.faults.course_sixth_good import GOOD_SIXTH
 from tests.faults.course_tenth_good import GOOD_TENTH
+from tests.faults.course_thirteenth_good import GOOD_THIRTEENTH
 from tests.faults.course_twelfth_good import GOOD_TWELFTH
 from tests.faults.outcome import outcome
 from tests.faults.registry import Case, good_cases, planted_cases
@@ -29,7 +30,8 @@ from tests.sampled import one_of
 #: The others have their tests in test_faults.py, test_good_kernels.py and tests/instruments/test_global_hazards.py.
 NEW = ("course/", "refused/")
 #: The later sets.
-LATER = ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/", "eleventh/", "twelfth/")
+LATER = ("fourth/", "fifth/", "sixth/", "seventh/", "eighth/", "ninth/", "tenth/", "eleventh/", "twelfth/",
+         "thirteenth/")  # fmt: skip
 
 
 def _parameters(cases: tuple[Case, ...], names: tuple[str, ...] = NEW) -> list:
@@ -95,7 +97,7 @@ def test_a_good_kernel_is_not_accused(case: Case) -> None:
 
 _WITH_RESULTS = [case for case in BLOCKS + TOGETHER + GOOD_PATTERNS + GOOD_OTHERS if case.expected]
 _LATER_SETS = GOOD_FOURTH + GOOD_FIFTH + GOOD_SIXTH + GOOD_SEVENTH + GOOD_EIGHTH + GOOD_NINTH + GOOD_TENTH
-_LATER = [case for case in (*_LATER_SETS, *GOOD_ELEVENTH, *GOOD_TWELFTH) if case.expected]
+_LATER = [case for case in (*_LATER_SETS, *GOOD_ELEVENTH, *GOOD_TWELFTH, *GOOD_THIRTEENTH) if case.expected]
 
 
 @pytest.mark.parametrize(

@@ -278,6 +278,8 @@ extern "C" __global__ void sum_of_a_warp_spread_by_its_first_lane(const unsigned
   __shared__ unsigned all[4];
   int w = threadIdx.x / 32;
   unsigned sum = __reduce_add_sync(FULL, x[threadIdx.x]);
+  if (threadIdx.x < 4) all[threadIdx.x] = 1;
+  __syncthreads();
   if (threadIdx.x % 32 == 0) all[w] = sum;  // BUG
   y[threadIdx.x] = x[threadIdx.x] * 100 / all[w];  // BUG
 }
