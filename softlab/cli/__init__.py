@@ -54,3 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Error, ValueError, TypeError) as error:
         print(f"softlab {options.command}: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
+    except MemoryError as error:  # NumPy says how much it needed
+        said = str(error).rstrip(".") or "memory ran out"
+        print(f"softlab {options.command}: {said}. Take a smaller problem.", file=sys.stderr)
+        return BAD_ARGUMENTS

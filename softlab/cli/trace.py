@@ -27,6 +27,8 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 @command("trace", "Run a softmax of random numbers in the emulator and show what its warps did.", _arguments)
 def _trace(options: argparse.Namespace) -> int:
+    # A problem that has no plan is refused before anything is drawn.
+    softlab.plan(options.rows, options.cols, options.dtype, op=options.op, policy=options.policy, device=options.device)
     if warning := announcement(options):
         print(warning, file=sys.stderr, flush=True)
     trace = _traced(options, options.rows)
