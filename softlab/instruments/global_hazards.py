@@ -179,9 +179,13 @@ class GlobalHazards(Observer):
     def done(self) -> None:
         """After the last batch nobody asks for the order of events."""
         if self._batch.geometry.first + self._batch.blocks >= math.prod(self._batch.geometry.grid):
-            for order in self._orders:
-                order.release()
-            self._orders = []
+            self.stopped()
+
+    def stopped(self) -> None:
+        """So it is after a fault: the next launch has the memory."""
+        for order in self._orders:
+            order.release()
+        self._orders = []
 
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""

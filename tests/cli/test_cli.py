@@ -177,7 +177,7 @@ def test_durations(seconds, words):
         (("occupancy", "--registers", 999, "--device", "H200"), "registers = 999: a thread on H200 has at most 255"),
         (("occupancy", "--registers", 32, 256, "--device", "T4"), "registers = 256: a thread on T4 has at most 255"),
         (("trace", 4, -1), "softlab trace: cols = -1: a shape has no negative size"),
-        (("trace", 1, 10**14), "softlab trace: Unable to allocate 364. TiB for an array with shape (1, 100000000000000)"),
+        (("trace", 1, 10**14), "softlab trace: Unable to allocate 364. TiB for an array with shape"),
         (("devices", "--device", "sm_61"), "unknown architecture 'sm_61'"),
         (("lab", "--notebook", "15.ipynb"), "There are 0-first-kernel.ipynb, 00-start-here.ipynb, 01-numerics"),
     ],

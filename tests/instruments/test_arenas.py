@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.instruments import arenas
+from softlab.errors import KernelFault
+from softlab.instruments import arenas, native_order
 from softlab.instruments.arenas import Arenas
+from softlab.kernel import Kernel
 
 
 def test_an_array_that_nobody_uses_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,3 +31,43 @@ def test_an_array_that_nobody_uses_is_given_again(monkeypatch: pytest.MonkeyPatc
     assert pool.take(1).base is None
     pool.give(np.empty(61, np.int64))
     assert pool.take(1).base is None
+
+
+COUNTED = """extern "C" __global__ void counted(int* x, unsigned* count) {
+  x[blockIdx.x * 32 + threadIdx.x] = 1;
+  __threadfence();
+  if (threadIdx.x == 0) atomicAdd(count, 1);
+  x[threadIdx.x + (blockIdx.x == 1 ? 1000 : 0)] = 2;
+}"""
+
+
+class Watched(Arenas):
+    """Counts what is in use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken = self.used = 0
+
+    def take(self, items: int) -> np.ndarray:
+        self.taken += 1
+        self.used += 1
+        return super().take(items)
+
+    def give(self, array: np.ndarray) -> None:
+        self.used -= 1
+        super().give(array)
+
+
+@pytest.mark.parametrize("check", [True, "collect"])
+def test_a_launch_gives_its_arenas_back_also_after_a_fault(check: bool | str, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    monkeypatch.setattr(native_order, "ARENAS", watched)
+    kernel = Kernel(COUNTED, "counted")
+    arguments = np.zeros(64, np.int32), np.zeros(1, np.uint32)
+    if check is True:
+        with pytest.raises(KernelFault):
+            kernel.run(2, 32, arguments, check=check, record=False, compiled="all")
+    else:
+        assert kernel.run(2, 32, arguments, check=check, record=False, compiled="all").findings
+    assert watched.taken > 0
+    assert watched.used == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,7 @@ extern "C" __global__ void of_blocks(const float* __restrict__ x, float* y, unsi
 
 def found(kernel: str, arguments: list, grid: int = 1, *, compiled: str = "none") -> list[tuple]:
     """Severity, lines, name and count of what a launch finds."""
-    options = {"check": "collect", "record": False, "compiled": compiled}
+    options: Any = {"check": "collect", "record": False, "compiled": compiled}
     findings = Kernel(SOURCE, kernel).run(grid, 64, arguments, **options).findings
     assert {f.kind for f in findings} <= {"restrict-alias"}
     return [(f.severity, f.line, f.other_line, f.symbol, f.count) for f in findings]

@@ -138,11 +138,16 @@ class RunningBatch:
         self.units.clear()
         for observer in self.launch.observers:
             observer.batch(self)
-        total = _Run(self).loop()
-        for observer in self.launch.observers:
-            observer.done()
-        self.bulk.done()
-        self.units.group_matrices.finish()
+        try:
+            total = _Run(self).loop()
+            for observer in self.launch.observers:
+                observer.done()
+            self.bulk.done()
+            self.units.group_matrices.finish()
+        except BaseException:
+            for observer in self.launch.observers:
+                observer.stopped()
+            raise
         return total
 
     def bind(self, index: int) -> BoundBlock:

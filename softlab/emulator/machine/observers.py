@@ -206,6 +206,9 @@ class Observer:
     def done(self) -> None:
         """All blocks of the batch have ended."""
 
+    def stopped(self) -> None:
+        """A fault or an interrupt has ended the launch within the batch: nothing more is told."""
+
     def fence(self, site: InstructionSite, lanes: Lanes) -> None:
         """These lanes execute a memory fence."""
 
