@@ -17,7 +17,7 @@ from softlab.emulator.machine.definedness import reads_and_writes
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.global_shadow import LANE_MASK, TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
-from softlab.instruments.known_nodes import is_whole_warp
+from softlab.instruments.known_steps import is_whole_warp
 from softlab.instruments.native_global import fill_run, is_run
 
 

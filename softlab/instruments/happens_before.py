@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.lanes import WARP, Lanes, Value
-from softlab.instruments.known_nodes import COLUMNS, HAS_FAR, HEAD, PER_BLOCK, THREADS
 from softlab.instruments.lanes_told import LanesTold
+from softlab.instruments.node_layout import COLUMNS, HAS_FAR, HEAD, PER_BLOCK, THREADS
 from softlab.instruments.parts_of_warps import PartsOfWarps
 from softlab.instruments.strong_access import StrongAccess
 from softlab.instruments.told_words import ToldWords
@@ -145,7 +145,7 @@ class HappensBefore:
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What each warp knows of those of its block, and of other blocks, and the head of an arena.
 
-        The head is as :mod:`softlab.instruments.known_nodes` has it. It says whether the second one counts.
+        The head is as :mod:`softlab.instruments.node_layout` has it. It says whether the second one counts.
         """
         self._head[HAS_FAR] = self.has_far
         return self._known, self._known if self._far is None else self._far.known, self._head

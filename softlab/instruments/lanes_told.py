@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.emulator.lanes import WARP
-from softlab.instruments import known_nodes as nodes
+from softlab.instruments import node_layout as layout
 
 
 class LanesTold:
@@ -21,10 +21,10 @@ class LanesTold:
     """
 
     def __init__(self, warps: int) -> None:
-        few = nodes.LATEST_TOLD * warps
-        lanes = {nodes.WARP_TELLS: warps, nodes.WARP_HAS_READ: warps, nodes.LANE_TELLS: WARP * warps}
+        few = layout.LATEST_TOLD * warps
+        lanes = {layout.WARP_TELLS: warps, layout.WARP_HAS_READ: warps, layout.LANE_TELLS: WARP * warps}
         #: The segments and their items.
-        self.sizes = lanes | {nodes.TOLD_AT: few, nodes.TOLD_UNTIL: few}
+        self.sizes = lanes | {layout.TOLD_AT: few, layout.TOLD_UNTIL: few}
 
     def look_at(self, s: np.ndarray) -> None:
         """The arena that has the segments from now on."""
@@ -34,21 +34,21 @@ class LanesTold:
 
     def tell(self, warps: np.ndarray, now: int) -> None:
         """Some lanes of different warps tell what they did."""
-        at = warps * nodes.LATEST_TOLD + now % nodes.LATEST_TOLD
+        at = warps * layout.LATEST_TOLD + now % layout.LATEST_TOLD
         self._told_at[at] = now
         self._told_until[at] = self.of_warps[warps]
-        self._s[nodes.LAST_TOLD] = now
+        self._s[layout.LAST_TOLD] = now
 
     def meet(self, now: int) -> None:
         """All lanes of warps synchronise now: who knows them until now need not have it from some lanes."""
-        if self._s[nodes.LAST_TOLD] == now:
-            of_now = self._told_at[now % nodes.LATEST_TOLD :: nodes.LATEST_TOLD]
+        if self._s[layout.LAST_TOLD] == now:
+            of_now = self._told_at[now % layout.LATEST_TOLD :: layout.LATEST_TOLD]
             of_now[of_now == now] = 0
 
     def tells(self, time: np.ndarray, lane: np.ndarray, until: np.ndarray, reads: bool) -> np.ndarray:
         """Whether what lanes did at a time, or read, comes before what their warps told those who know them until."""
         warps = lane // WARP
-        at = warps * nodes.LATEST_TOLD + until % nodes.LATEST_TOLD
+        at = warps * layout.LATEST_TOLD + until % layout.LATEST_TOLD
         whole = np.where(self._told_at[at] == until, self._told_until[at], self.of_warps[warps])
         told = (time < whole) | (time < self.of_lanes[lane])
         return np.asarray(told | (time < self.has_read[warps]) if reads else told)

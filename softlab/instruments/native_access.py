@@ -15,20 +15,9 @@ import numpy as np
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.instruments.global_shadow import IN_BLOCK, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
-from softlab.instruments.known_nodes import (
-    EXCHANGE,
-    FENCE,
-    FENCE_FIRST,
-    HAS_FAR,
-    LANES_SHARE,
-    LAST_TOLD,
-    READ,
-    REMEMBER,
-    TO_ALL,
-    WRITE,
-    step,
-)
+from softlab.instruments.known_steps import EXCHANGE, FENCE, FENCE_FIRST, READ, REMEMBER, TO_ALL, WRITE, step
 from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN, access
+from softlab.instruments.node_layout import HAS_FAR, LANES_SHARE, LAST_TOLD
 
 # Items of a frame: where the function goes on, and where it stops; places of the tables of the array's shadow;
 # addresses of the array; cells and words of a lane, and bits of an address within a cell; flags of stamps; what the

@@ -17,7 +17,10 @@ from softlab.instruments.global_shadow import (
     VOLATILE,
     WIDTHS,
 )
-from softlab.instruments.known_nodes import (
+from softlab.instruments.known_nodes import time_of
+from softlab.instruments.known_steps import is_whole_warp, last_read
+from softlab.instruments.known_words import has_room
+from softlab.instruments.node_layout import (
     ASKED_MINE,
     ASKED_OTHER,
     ASKED_TIME,
@@ -37,10 +40,6 @@ from softlab.instruments.known_nodes import (
     TOLD_UNTIL,
     WARP_HAS_READ,
     WARP_TELLS,
-    has_room,
-    is_whole_warp,
-    last_read,
-    time_of,
 )
 
 #: What :func:`access` says: NumPy must look at it, or an order needs more room; else bits: lanes write one cell, and

@@ -9,7 +9,7 @@ from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int6
 from softlab.emulator.sites import Site
 from softlab.instruments.atomics import TURN_PERIOD
 from softlab.instruments.coalescing import SECTOR_BYTES
-from softlab.instruments.known_nodes import is_whole_warp
+from softlab.instruments.known_steps import is_whole_warp
 from softlab.instruments.native_global import is_run
 
 #: Places for the sectors of a warp, a power of two: twice as many as lanes, so that few meet at one place.

@@ -7,9 +7,9 @@ import pytest
 
 from softlab.instruments.blind_atomics import record
 from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, ONE_CELL, STRONG, TIME_SHIFT, VOLATILE
-from softlab.instruments.known_nodes import HEAD
-from softlab.instruments.known_nodes import THREADS as THREADS_OF_HEAD
 from softlab.instruments.native_global import are_free, record_apart
+from softlab.instruments.node_layout import HEAD
+from softlab.instruments.node_layout import THREADS as THREADS_OF_HEAD
 
 WARPS, THREADS, ORIGIN, SHIFT, BEGIN = 5, 64, 4096, 2, 7
 OWN = BEGIN << TIME_SHIFT

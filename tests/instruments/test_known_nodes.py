@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from softlab.emulator.lanes import WARP
-from softlab.instruments import happens_before, native_order
+from softlab.instruments import happens_before, known_steps, known_words, native_order
 from softlab.instruments import known_nodes as nodes
+from softlab.instruments import node_layout as layout
 from softlab.instruments.native_order import NativeOrder
 
 BLOCKS, WARPS = 3, 3
@@ -29,7 +30,7 @@ class Arena:
         self.known, self.now = [0] * SIZE, 10
 
     def item(self, node: int, name: int) -> int:
-        return self.s[self.s[nodes.NODES] + nodes.NODE * node + name]
+        return self.s[self.s[layout.NODES] + layout.NODE * node + name]
 
     def block(self, node: int, row: int) -> list[int]:
         return self.times[node][row * self.few : (row + 1) * self.few].tolist()
@@ -44,12 +45,12 @@ class Arena:
             return node
         assert node == len(self.times)
         self.times.append(times)
-        parents = [self.item(node, which) for which in (nodes.PARENT, nodes.OTHER)]
-        if self.item(node, nodes.DENSE) < 0:
-            depth = 1 + max(self.item(of, nodes.DEPTH) for of in parents if of >= 0)
-            assert depth <= self.item(node, nodes.DEPTH) < nodes.DEEPEST
-            assert since or depth == self.item(node, nodes.DEPTH)
-        assert self.item(node, nodes.NEWEST) == times.max()
+        parents = [self.item(node, which) for which in (layout.PARENT, layout.OTHER)]
+        if self.item(node, layout.DENSE) < 0:
+            depth = 1 + max(self.item(of, layout.DEPTH) for of in parents if of >= 0)
+            assert depth <= self.item(node, layout.DEPTH) < layout.DEEPEST
+            assert since or depth == self.item(node, layout.DEPTH)
+        assert self.item(node, layout.NEWEST) == times.max()
         return node
 
     def fence(self, warp: int) -> int:
@@ -69,10 +70,10 @@ class Arena:
         return self.adopt(nodes.joined(self.s, a, b), np.maximum(self.times[a], self.times[b]))
 
     def tell(self, p: int, f: int) -> int:
-        parent = self.item(f, nodes.PARENT) if self.item(f, nodes.OF_ROW) >= 0 else f
-        no_more = self.item(f, nodes.OF_ROW) >= 0 and not self.item(p, nodes.IS_LAST) and f != 0
+        parent = self.item(f, layout.PARENT) if self.item(f, layout.OF_ROW) >= 0 else f
+        no_more = self.item(f, layout.OF_ROW) >= 0 and not self.item(p, layout.IS_LAST) and f != 0
         no_more = no_more and bool(nodes.has_all(self.s, f, p) and nodes.has_all(self.s, p, parent))
-        found = nodes.told(self.s, p, f, max(0, self.item(f, nodes.OF_ROW)))
+        found = nodes.told(self.s, p, f, max(0, self.item(f, layout.OF_ROW)))
         if no_more:
             assert found in (p, f), "what is told has all that the word told, and no chain goes on"
         if found == len(self.times) + 1:
@@ -82,32 +83,32 @@ class Arena:
     def learn(self, warp: int, node: int, lanes: int) -> None:
         """All lanes of a warp learn a node, or some; the others then have what all had."""
         s, before, near = self.s, self.known[warp], self.near.copy()
-        part, parts = s[s[nodes.PART_LANES] + warp], s[nodes.PARTS]
-        learnt = bool(self.item(node, nodes.IS_LEARNT))
+        part, parts = s[s[layout.PART_LANES] + warp], s[layout.PARTS]
+        learnt = bool(self.item(node, layout.IS_LEARNT))
         news = bool((self.times[node] > self.times[before]).any())
         found = nodes.learn(self.near, s, warp, node, lanes)
-        after = s[s[nodes.KNOWN] + warp]
+        after = s[s[layout.KNOWN] + warp]
         self.known[warp] = self.adopt(after, np.maximum(self.times[before], self.times[node]), since=True)
         assert found == (after != before)
         if found and learnt:
-            assert self.item(node, nodes.DEPTH) <= 1, "a node that several learn has a row near"
+            assert self.item(node, layout.DEPTH) <= 1, "a node that several learn has a row near"
         row = warp // WARPS
         block = self.block(node, row) * (WARPS if self.per_block else 1)
         mine = slice(warp * WARPS, (warp + 1) * WARPS)
         assert self.near[mine] == np.maximum(near[mine], block).tolist()
-        begins = lanes != nodes.ALL_LANES and part == nodes.ALL_LANES and news
-        assert s[nodes.PARTS] == parts + begins
+        begins = lanes != layout.ALL_LANES and part == layout.ALL_LANES and news
+        assert s[layout.PARTS] == parts + begins
         if begins:
-            assert s[s[nodes.PART_LANES] + warp] == 0
-            assert s[s[nodes.PART_NODE] + warp] == before
-            assert s[s[nodes.PART_NEAR] + warp * WARPS :][:WARPS] == near[mine]
-            s[s[nodes.PART_LANES] + warp], s[nodes.PARTS] = nodes.ALL_LANES, parts
+            assert s[s[layout.PART_LANES] + warp] == 0
+            assert s[s[layout.PART_NODE] + warp] == before
+            assert s[s[layout.PART_NEAR] + warp * WARPS :][:WARPS] == near[mine]
+            s[s[layout.PART_LANES] + warp], s[layout.PARTS] = layout.ALL_LANES, parts
 
     def check(self, random: np.random.Generator) -> None:
         """Each way to ask for times, on a copy: a question may give a node a row. Rows and snapshots have no gaps."""
         for n in random.integers(len(self.times), size=4).tolist():
             s, other = self.s.copy(), int(random.integers(max(0, n - 4), min(len(self.times), n + 4)))
-            s[nodes.VISITS] += 1
+            s[layout.VISITS] += 1
             assert [nodes.time_of(s, n, c) for c in range(self.width)] == self.times[n].tolist()
             assert nodes.newest_of(s, n) == self.times[n].max()
             for row in range(BLOCKS):
@@ -115,19 +116,19 @@ class Arena:
                 assert s[at : at + self.few] == self.block(n, row)
             if nodes.has_all(s, n, other):
                 assert (self.times[n] >= self.times[other]).all()
-            adds = self.item(other, nodes.OF_ROW) >= 0 and nodes.has_all(s, n, self.item(other, nodes.PARENT))
+            adds = self.item(other, layout.OF_ROW) >= 0 and nodes.has_all(s, n, self.item(other, layout.PARENT))
             assert bool(nodes.covers(s, n, other)) == (adds and (self.times[n] >= self.times[other]).all())
             assert bool(nodes.is_news(s, n, other)) == (self.times[other] > self.times[n]).any()
             at = nodes.row_of(s, n)
             assert s[at : at + self.width] == self.times[n].tolist()
-            assert (s[self.s[nodes.NODES] + nodes.NODE * n + nodes.DENSE] >= 0, nodes.densify(s, n)) == (True, 0)
+            assert (s[self.s[layout.NODES] + layout.NODE * n + layout.DENSE] >= 0, nodes.densify(s, n)) == (True, 0)
         everyone = range(len(self.times))
-        rows = [self.item(n, nodes.DENSE) for n in everyone if self.item(n, nodes.DENSE) >= 0]
-        assert sorted(rows) == list(range(self.s[nodes.ROW_COUNT]))
-        snapshots = {self.item(n, nodes.TIMES) for n in everyone if self.item(n, nodes.OF_ROW) >= 0}
-        first = self.s[nodes.SNAPSHOTS]
-        assert snapshots == {first + self.few * k for k in range(self.s[nodes.SNAPSHOT_COUNT])}
-        assert self.s[nodes.NODE_COUNT] == len(self.times)
+        rows = [self.item(n, layout.DENSE) for n in everyone if self.item(n, layout.DENSE) >= 0]
+        assert sorted(rows) == list(range(self.s[layout.ROW_COUNT]))
+        snapshots = {self.item(n, layout.TIMES) for n in everyone if self.item(n, layout.OF_ROW) >= 0}
+        first = self.s[layout.SNAPSHOTS]
+        assert snapshots == {first + self.few * k for k in range(self.s[layout.SNAPSHOT_COUNT])}
+        assert self.s[layout.NODE_COUNT] == len(self.times)
 
 
 @pytest.fixture(params=["rows", "lazy", "per block", "lazy per block"])
@@ -145,7 +146,7 @@ def test_nodes_have_the_times_of_what_made_them(arena: Arena, seed: int) -> None
         if kind < 0.3:
             words[word] = arena.tell(words[word], arena.fence(warp))
         elif kind < 0.5:
-            arena.learn(warp, words[word], nodes.ALL_LANES if random.random() < 0.7 else SOME)
+            arena.learn(warp, words[word], layout.ALL_LANES if random.random() < 0.7 else SOME)
         elif kind < 0.65:
             arena.join(recent, int(random.integers(len(arena.times))))
         elif kind < 0.8:
@@ -167,10 +168,10 @@ def test_what_is_known_already_makes_no_node(arena: Arena) -> None:
     assert nodes.joined(arena.s, first, second) == both
     assert nodes.told(arena.s, both, 0, 0) == both
     assert nodes.told(arena.s, 0, first, 0) == first
-    assert arena.s[nodes.NODE_COUNT] == count
+    assert arena.s[layout.NODE_COUNT] == count
     later = arena.fence(0)
     assert nodes.joined(arena.s, later, first) == nodes.joined(arena.s, first, later) == later, "of one warp"
-    assert arena.s[nodes.NODE_COUNT] == count + 1
+    assert arena.s[layout.NODE_COUNT] == count + 1
 
 
 def test_a_word_that_many_warps_tell_has_a_chain(arena: Arena) -> None:
@@ -179,11 +180,11 @@ def test_a_word_that_many_warps_tell_has_a_chain(arena: Arena) -> None:
     for turn in range(3 * SIZE):
         word = arena.tell(word, arena.fence(turn % SIZE))
         chain.append(word)
-    rows = arena.s[nodes.ROW_COUNT]
+    rows = arena.s[layout.ROW_COUNT]
     late = chain[2:]
     for number, node in enumerate(late):
         assert [bool(nodes.has_all(arena.s, node, one)) for one in late] == [k <= number for k in range(len(late))]
-    assert arena.s[nodes.ROW_COUNT] == rows, "nobody needed a row"
+    assert arena.s[layout.ROW_COUNT] == rows, "nobody needed a row"
 
 
 def test_a_node_has_all_of_its_nearest_parents(arena: Arena) -> None:
@@ -191,15 +192,15 @@ def test_a_node_has_all_of_its_nearest_parents(arena: Arena) -> None:
     made = [arena.fence(0)]
     for turn in range(1, 8):
         warp = turn % SIZE
-        arena.learn(warp, made[-1], nodes.ALL_LANES)
+        arena.learn(warp, made[-1], layout.ALL_LANES)
         made.append(arena.fence(warp))
     s = arena.s
-    parents, above = [], s[s[nodes.NODES] + nodes.NODE * made[-1] + nodes.PARENT]
+    parents, above = [], s[s[layout.NODES] + layout.NODE * made[-1] + layout.PARENT]
     while above > 0:
         parents.append(above)
-        above = arena.item(above, nodes.PARENT)
+        above = arena.item(above, layout.PARENT)
     seen = [bool(nodes.has_all(s, made[-1], one)) for one in parents]
-    assert seen[: nodes.NEAREST - 1] == [True] * min(len(parents), nodes.NEAREST - 1)
+    assert seen[: layout.NEAREST - 1] == [True] * min(len(parents), layout.NEAREST - 1)
     assert all(not nodes.has_all(s, one, made[-1]) for one in parents)
     assert nodes.has_all(s, made[-1], 0)
     assert not nodes.has_all(s, 0, made[-1])
@@ -207,34 +208,34 @@ def test_a_node_has_all_of_its_nearest_parents(arena: Arena) -> None:
 
 def test_a_node_that_is_asked_often_gets_a_row(arena: Arena) -> None:
     for warp in (0, 2):
-        arena.learn(4, arena.fence(warp), nodes.ALL_LANES)
+        arena.learn(4, arena.fence(warp), layout.ALL_LANES)
     node = arena.fence(4)
-    assert arena.item(node, nodes.DENSE) < 0
+    assert arena.item(node, layout.DENSE) < 0
     for turn in range(1, 6):
         assert nodes.time_of(arena.s, node, arena.width - 1) == 0
-        assert (arena.item(node, nodes.DENSE) >= 0) == (turn >= nodes.OFTEN)
+        assert (arena.item(node, layout.DENSE) >= 0) == (turn >= layout.OFTEN)
 
 
 def test_long_lines_of_parents_end_at_a_row(arena: Arena) -> None:
     deepest = 0
-    for turn in range(2 * nodes.DEEPEST):
+    for turn in range(2 * layout.DEEPEST):
         warp = turn % SIZE
         node = arena.fence(warp)
         s = arena.s
-        s[s[nodes.KNOWN] + warp] = s[s[nodes.KNOWN] + (warp + 1) % SIZE] = node
+        s[s[layout.KNOWN] + warp] = s[s[layout.KNOWN] + (warp + 1) % SIZE] = node
         arena.known[warp] = arena.known[(warp + 1) % SIZE] = node
-        deepest = max(deepest, arena.item(node, nodes.DEPTH))
-        assert (arena.item(node, nodes.DENSE) >= 0) == ((turn + 1) % nodes.DEEPEST == 0)
-    assert deepest == nodes.DEEPEST - 1
+        deepest = max(deepest, arena.item(node, layout.DEPTH))
+        assert (arena.item(node, layout.DENSE) >= 0) == ((turn + 1) % layout.DEEPEST == 0)
+    assert deepest == layout.DEEPEST - 1
 
 
 def test_until_when_others_may_know_a_block(arena: Arena) -> None:
     """A block's fences count from when a word is told them, whoever made them; an older one comes too late."""
-    s, first = arena.s, arena.s[arena.s[nodes.BLOCK_TOLD] :][:BLOCKS]
+    s, first = arena.s, arena.s[arena.s[layout.BLOCK_TOLD] :][:BLOCKS]
     assert first == [0] * BLOCKS
     early, late = (nodes.fence_node(arena.near, s, warp, now) for warp, now in ((0, 20), (1, 30)))
     assert [nodes.is_told(s, 0, node) for node in (early, early, late, early)] == [0, 1, 0, 1]
-    assert s[s[nodes.BLOCK_TOLD] :][:BLOCKS] == [30, 0, 0]
+    assert s[s[layout.BLOCK_TOLD] :][:BLOCKS] == [30, 0, 0]
 
 
 def test_a_warp_that_tells_the_same_again_makes_no_node(arena: Arena) -> None:
@@ -244,11 +245,11 @@ def test_a_warp_that_tells_the_same_again_makes_no_node(arena: Arena) -> None:
     told = {}
     for kind, p in ((0, other), (1, more)):
         told[kind] = arena.adopt(nodes.told_by(s, 0, kind, p, mine), np.maximum(arena.times[p], arena.times[mine]))
-    count = s[nodes.NODE_COUNT]
+    count = s[layout.NODE_COUNT]
     for kind, p in ((0, other), (1, more), (0, other)):
         assert nodes.told_by(s, 0, kind, p, mine) == told[kind]
     assert nodes.told_by(s, 0, 0, told[0], mine) == told[0], "it has been told that already"
-    assert s[nodes.NODE_COUNT] == count
+    assert s[layout.NODE_COUNT] == count
     assert nodes.told_by(s, 1, 0, other, 0) == other
     found = nodes.told_by(s, 0, 0, more, mine)
     arena.adopt(found, np.maximum(arena.times[more], arena.times[mine]))
@@ -258,62 +259,63 @@ def test_a_warp_that_tells_the_same_again_makes_no_node(arena: Arena) -> None:
 def test_words_are_found_by_their_keys(arena: Arena, seed: int) -> None:
     """Few places for many keys, so that they meet; a right guess and wrong ones change nothing."""
     random, s = np.random.default_rng(seed), arena.s
-    s[nodes.WORD_ROOM] = 32
-    keys = [int(key) for key in random.integers(-(1 << 40), 1 << 40, 30)] + [0, -1, nodes.OF_BLOCK | 5]
+    s[layout.WORD_ROOM] = 32
+    keys = [int(key) for key in random.integers(-(1 << 40), 1 << 40, 30)] + [0, -1, layout.OF_BLOCK | 5]
     places: dict[int, int] = {}
-    first = s[nodes.WORDS]
+    first = s[layout.WORDS]
     for _ in range(200):
         key = keys[random.integers(len(keys))]
-        guess = int(random.choice([nodes.NONE, first, places.get(key, nodes.NONE), first + nodes.WORD * len(places)]))
+        beyond = first + layout.WORD * len(places)
+        guess = int(random.choice([layout.NONE, first, places.get(key, layout.NONE), beyond]))
         make = len(places) < 24 and random.random() < 0.3
-        found = nodes.found_word(s, key, make, guess)
+        found = known_words.found_word(s, key, make, guess)
         if key not in places and not make:
-            assert found == nodes.NONE
+            assert found == layout.NONE
             continue
         if key not in places:
-            assert found == first + nodes.WORD * len(places)
-            assert s[found : found + nodes.WORD] == [key, *[0] * (nodes.WORD - 1)]
-            s[found + 1 : found + nodes.WORD] = [7] * (nodes.WORD - 1)
+            assert found == first + layout.WORD * len(places)
+            assert s[found : found + layout.WORD] == [key, *[0] * (layout.WORD - 1)]
+            s[found + 1 : found + layout.WORD] = [7] * (layout.WORD - 1)
             places[key] = found
         assert found == places[key]
-        assert s[nodes.WORD_COUNT] == len(places)
-    table, room = s[nodes.TABLE], 2 * s[nodes.WORD_ROOM]
-    before, s[table : table + room] = s[table : table + room], [nodes.NONE] * room
-    nodes.index(s)
+        assert s[layout.WORD_COUNT] == len(places)
+    table, room = s[layout.TABLE], 2 * s[layout.WORD_ROOM]
+    before, s[table : table + room] = s[table : table + room], [layout.NONE] * room
+    known_steps.index(s)
     assert s[table : table + room] == before
-    assert {key: nodes.found_word(s, key, 0, nodes.NONE) for key in places} == places
+    assert {key: known_words.found_word(s, key, 0, layout.NONE) for key in places} == places
 
 
 def test_what_earlier_batches_told_counts_for_all(arena: Arena) -> None:
     """A word's time becomes a node: that of the last column alone. Words of one time share it."""
     s = arena.s
-    ats = [nodes.found_word(s, key, 1, nodes.NONE) for key in (3, 4, 5, 6)]
+    ats = [known_words.found_word(s, key, 1, layout.NONE) for key in (3, 4, 5, 6)]
     for at, time in zip(ats, (5, 5, 6, 0), strict=True):
-        s[at + nodes.EARLIER] = time
+        s[at + layout.EARLIER] = time
     last = np.arange(arena.width) == arena.width - 1
-    arena.adopt(nodes.recall(s, ats[0]), 5 * last)
-    assert nodes.recall(s, ats[1]) == nodes.recall(s, ats[0]) == 1
-    arena.adopt(nodes.recall(s, ats[2]), 6 * last)
-    assert [s[at + nodes.EARLIER] for at in ats] == [0] * 4
-    assert nodes.recall(s, ats[3]) == 0
+    arena.adopt(known_words.recall(s, ats[0]), 5 * last)
+    assert known_words.recall(s, ats[1]) == known_words.recall(s, ats[0]) == 1
+    arena.adopt(known_words.recall(s, ats[2]), 6 * last)
+    assert [s[at + layout.EARLIER] for at in ats] == [0] * 4
+    assert known_words.recall(s, ats[3]) == 0
     found = [0] * 4
-    nodes.latest(s, found)
+    known_steps.latest(s, found)
     assert found == [5, 5, 6, 0]
-    s[ats[3] + nodes.EARLIER] = 4
-    nodes.latest(s, found)
+    s[ats[3] + layout.EARLIER] = 4
+    known_steps.latest(s, found)
     assert found == [5, 5, 6, 4]
     arena.check(np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("what", [nodes.NODE_ROOM, nodes.SNAPSHOT_ROOM, nodes.ROW_ROOM, nodes.WORD_ROOM])
+@pytest.mark.parametrize("what", [layout.NODE_ROOM, layout.SNAPSHOT_ROOM, layout.ROW_ROOM, layout.WORD_ROOM])
 def test_room_for_one_more_lane(arena: Arena, what: int) -> None:
-    count = {nodes.NODE_ROOM: nodes.NODE_COUNT, nodes.SNAPSHOT_ROOM: nodes.SNAPSHOT_COUNT,
-             nodes.ROW_ROOM: nodes.ROW_COUNT, nodes.WORD_ROOM: nodes.WORD_COUNT}[what]  # fmt: skip
-    assert nodes.has_room(arena.s)
-    arena.s[what] = arena.s[count] + (nodes.SPARE_WORDS if what == nodes.WORD_ROOM else nodes.SPARE) + 1
-    assert nodes.has_room(arena.s)
+    count = {layout.NODE_ROOM: layout.NODE_COUNT, layout.SNAPSHOT_ROOM: layout.SNAPSHOT_COUNT,
+             layout.ROW_ROOM: layout.ROW_COUNT, layout.WORD_ROOM: layout.WORD_COUNT}[what]  # fmt: skip
+    assert known_words.has_room(arena.s)
+    arena.s[what] = arena.s[count] + (layout.SPARE_WORDS if what == layout.WORD_ROOM else layout.SPARE) + 1
+    assert known_words.has_room(arena.s)
     arena.s[what] -= 1
-    assert not nodes.has_room(arena.s)
+    assert not known_words.has_room(arena.s)
 
 
 def warps_hold(arena: Arena, table: int) -> list[int]:
@@ -325,21 +327,21 @@ def warps_hold(arena: Arena, table: int) -> list[int]:
 def test_a_barrier_of_a_block_joins_what_its_warps_know(arena: Arena, seed: int) -> None:
     """Who waits gets it; who arrived and went on does not; a block whose warps know the same is left as it is."""
     random, s = np.random.default_rng(seed), arena.s
-    tables = (nodes.KNOWN, nodes.FENCED, nodes.FENCED_IN_BLOCK)
+    tables = (layout.KNOWN, layout.FENCED, layout.FENCED_IN_BLOCK)
     for _ in range(8):
-        s[s[nodes.KNOWN] : s[nodes.KNOWN] + SIZE] = [0] * SIZE
+        s[s[layout.KNOWN] : s[layout.KNOWN] + SIZE] = [0] * SIZE
         for table in tables:
             for warp in range(SIZE):
                 s[s[table] + warp] = int(random.choice([0, arena.fence(warp)]))
         differs = random.integers(0, 2, BLOCKS).tolist()
-        s[s[nodes.DIFFERS] : s[nodes.DIFFERS] + BLOCKS] = differs
+        s[s[layout.DIFFERS] : s[layout.DIFFERS] + BLOCKS] = differs
         partly = random.integers(0, 2, SIZE).tolist()
-        s[nodes.PARTS] = sum(partly)
-        s[s[nodes.PART_LANES] : s[nodes.PART_LANES] + SIZE] = [SOME if one else nodes.ALL_LANES for one in partly]
+        s[layout.PARTS] = sum(partly)
+        s[s[layout.PART_LANES] : s[layout.PART_LANES] + SIZE] = [SOME if one else layout.ALL_LANES for one in partly]
         here = random.choice([0, 1, 3, 3], SIZE).tolist()
         before = {table: [arena.times[node] for node in warps_hold(arena, table)] for table in tables}
-        assert nodes.meet(s, here, 0, BLOCKS) == BLOCKS
-        for node in range(len(arena.times), s[nodes.NODE_COUNT]):  # some warps of a block, or all of them
+        assert known_steps.meet(s, here, 0, BLOCKS) == BLOCKS
+        for node in range(len(arena.times), s[layout.NODE_COUNT]):  # some warps of a block, or all of them
             rows = s.copy()
             at = nodes.row_of(rows, node)
             arena.times.append(np.array(rows[at : at + arena.width]))
@@ -353,85 +355,90 @@ def test_a_barrier_of_a_block_joins_what_its_warps_know(arena: Arena, seed: int)
                     gets = differs[row] and warp in waits
                     np.testing.assert_array_equal(arena.times[now], together if gets else before[table][warp])
             met = bool(waits and differs[row])
-            assert s[s[nodes.DIFFERS] + row] == (len(waits) < WARPS if met else differs[row])
+            assert s[s[layout.DIFFERS] + row] == (len(waits) < WARPS if met else differs[row])
         left = [bool(one and here[warp] != 3) for warp, one in enumerate(partly)]
-        assert s[nodes.PARTS] == sum(left)
-        assert [one != nodes.ALL_LANES for one in warps_hold(arena, nodes.PART_LANES)] == left
+        assert s[layout.PARTS] == sum(left)
+        assert [one != layout.ALL_LANES for one in warps_hold(arena, layout.PART_LANES)] == left
 
 
 def test_lanes_that_learn_what_their_warp_knows(arena: Arena) -> None:
     """A warp has parts until all of its lanes have learnt what one of them did."""
     s = arena.s
     lanes = [32, 33, 35, 70]
-    nodes.masks(s, lanes, 4)
-    assert [s[s[nodes.MASK] + warp] for warp in (1, 2)] == [0b1011, 1 << 6]
-    s[s[nodes.PART_LANES] + 1], s[nodes.PARTS] = 0, 1
-    nodes.parts_grow(s, lanes, 4)
-    assert (s[s[nodes.PART_LANES] + 1], s[nodes.PARTS]) == (0b1011, 1)
+    known_steps.masks(s, lanes, 4)
+    assert [s[s[layout.MASK] + warp] for warp in (1, 2)] == [0b1011, 1 << 6]
+    s[s[layout.PART_LANES] + 1], s[layout.PARTS] = 0, 1
+    known_steps.parts_grow(s, lanes, 4)
+    assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (0b1011, 1)
     rest = [32 + lane for lane in range(32) if lane not in (0, 1, 3)]
-    nodes.masks(s, rest, len(rest))
-    nodes.parts_grow(s, rest, len(rest))
-    assert (s[s[nodes.PART_LANES] + 1], s[nodes.PARTS]) == (nodes.ALL_LANES, 0)
-    nodes.parts_grow(s, rest, len(rest))
-    assert s[nodes.PARTS] == 0
-    s[s[nodes.PART_LANES] + 1], s[nodes.PARTS] = 1, 1
-    nodes.lanes_meet(s, 1)
-    nodes.lanes_meet(s, 2)
-    assert (s[s[nodes.PART_LANES] + 1], s[nodes.PARTS]) == (nodes.ALL_LANES, 0)
+    known_steps.masks(s, rest, len(rest))
+    known_steps.parts_grow(s, rest, len(rest))
+    assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (layout.ALL_LANES, 0)
+    known_steps.parts_grow(s, rest, len(rest))
+    assert s[layout.PARTS] == 0
+    s[s[layout.PART_LANES] + 1], s[layout.PARTS] = 1, 1
+    known_steps.lanes_meet(s, 1)
+    known_steps.lanes_meet(s, 2)
+    assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (layout.ALL_LANES, 0)
 
 
 def test_fences_of_the_warps_of_lanes(arena: Arena) -> None:
     """One per warp; without ``TO_ALL`` for its block alone. Where there is no more room it says before which lane."""
     s, lanes = arena.s, [0, 1, 40, 64 + 3, 64 + 32]
-    assert nodes.fences(arena.near, s, lanes, 0, 5, 50, nodes.TO_ALL) == 5
-    assert [bool(one) for one in warps_hold(arena, nodes.FENCED)] == [warp < 4 for warp in range(SIZE)]
-    assert warps_hold(arena, nodes.FENCED) == warps_hold(arena, nodes.FENCED_IN_BLOCK)
-    assert s[nodes.NODE_COUNT] == 5
-    assert s[s[nodes.DIFFERS] : s[nodes.DIFFERS] + BLOCKS] == [1, 1, 0]
-    before = warps_hold(arena, nodes.FENCED)
-    assert nodes.fences(arena.near, s, lanes, 2, 4, 51, 0) == 4
-    assert warps_hold(arena, nodes.FENCED) == before
-    after = warps_hold(arena, nodes.FENCED_IN_BLOCK)
+    assert known_steps.fences(arena.near, s, lanes, 0, 5, 50, known_steps.TO_ALL) == 5
+    assert [bool(one) for one in warps_hold(arena, layout.FENCED)] == [warp < 4 for warp in range(SIZE)]
+    assert warps_hold(arena, layout.FENCED) == warps_hold(arena, layout.FENCED_IN_BLOCK)
+    assert s[layout.NODE_COUNT] == 5
+    assert s[s[layout.DIFFERS] : s[layout.DIFFERS] + BLOCKS] == [1, 1, 0]
+    before = warps_hold(arena, layout.FENCED)
+    assert known_steps.fences(arena.near, s, lanes, 2, 4, 51, 0) == 4
+    assert warps_hold(arena, layout.FENCED) == before
+    after = warps_hold(arena, layout.FENCED_IN_BLOCK)
     assert [a != b for a, b in zip(after, before, strict=True)] == [warp in (1, 2) for warp in range(SIZE)]
-    s[nodes.NODE_ROOM] = s[nodes.NODE_COUNT] + nodes.SPARE + 2
-    assert nodes.fences(arena.near, s, lanes, 0, 5, 52, nodes.TO_ALL) == 3, "two nodes more, of warps 0 and 1"
+    s[layout.NODE_ROOM] = s[layout.NODE_COUNT] + layout.SPARE + 2
+    assert known_steps.fences(arena.near, s, lanes, 0, 5, 52, known_steps.TO_ALL) == 3, (
+        "two nodes more, of warps 0 and 1"
+    )
 
 
 def test_when_a_warp_read_a_word_last(arena: Arena) -> None:
     s = arena.s
-    s[nodes.CALLS] = 1
+    s[layout.CALLS] = 1
     for key, warp, now in ((5, 0, 20), (5, 3, 21), (6, 0, 22), (5, 0, 23)):
-        assert nodes.access_word(arena.near, s, nodes.READ, key, warp, now, nodes.REMEMBER, nodes.NONE) >= 0
-    found = {(key, warp): nodes.last_read(s, key, warp) for key in (5, 6, 7) for warp in (0, 3)}
+        assert (
+            known_steps.access_word(arena.near, s, known_steps.READ, key, warp, now, known_steps.REMEMBER, layout.NONE)
+            >= 0
+        )
+    found = {(key, warp): known_steps.last_read(s, key, warp) for key in (5, 6, 7) for warp in (0, 3)}
     assert found == {(5, 0): 23, (5, 3): 21, (6, 0): 22, (6, 3): 0, (7, 0): 0, (7, 3): 0}
     answers = [0, 0, 0]
-    nodes.questions(s, nodes.LAST_READS, [5, 5, 6], answers, [0, 3 * 32 + 4, 31], 3, 0)
+    known_steps.questions(s, known_steps.LAST_READS, [5, 5, 6], answers, [0, 3 * 32 + 4, 31], 3, 0)
     assert answers == [23, 21, 22]
 
 
 def test_who_reads_alone_makes_no_word(arena: Arena) -> None:
     """Nor who tells nothing. A write by a warp that has made a fence replaces what was told, an exchange adds to it."""
     s, near = arena.s, arena.near
-    s[nodes.CALLS] = 1
-    nodes.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS)
-    for op in (nodes.READ, nodes.WRITE, nodes.EXCHANGE):
-        assert nodes.access_word(near, s, op, 5, 0, 20, nodes.TO_ALL, nodes.NONE) == nodes.NONE
-    assert s[nodes.WORD_COUNT] == 0
-    nodes.fences(near, s, [0, WARPS * WARP], 0, 2, 30, nodes.TO_ALL)
-    first, second = s[s[nodes.FENCED] + 0], s[s[nodes.FENCED] + WARPS]
-    at = nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 31, nodes.TO_ALL, nodes.NONE)
-    assert s[at + nodes.TELLS] == first
-    s[nodes.CALLS] += 1
-    assert nodes.access_word(near, s, nodes.WRITE, 5, WARPS, 32, nodes.TO_ALL, at) == at
-    assert s[at + nodes.TELLS] == second
-    s[nodes.CALLS] += 1
-    assert nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 33, nodes.TO_ALL, at) == at
-    told = s[at + nodes.TELLS]
+    s[layout.CALLS] = 1
+    known_steps.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS)
+    for op in (known_steps.READ, known_steps.WRITE, known_steps.EXCHANGE):
+        assert known_steps.access_word(near, s, op, 5, 0, 20, known_steps.TO_ALL, layout.NONE) == layout.NONE
+    assert s[layout.WORD_COUNT] == 0
+    known_steps.fences(near, s, [0, WARPS * WARP], 0, 2, 30, known_steps.TO_ALL)
+    first, second = s[s[layout.FENCED] + 0], s[s[layout.FENCED] + WARPS]
+    at = known_steps.access_word(near, s, known_steps.EXCHANGE, 5, 0, 31, known_steps.TO_ALL, layout.NONE)
+    assert s[at + layout.TELLS] == first
+    s[layout.CALLS] += 1
+    assert known_steps.access_word(near, s, known_steps.WRITE, 5, WARPS, 32, known_steps.TO_ALL, at) == at
+    assert s[at + layout.TELLS] == second
+    s[layout.CALLS] += 1
+    assert known_steps.access_word(near, s, known_steps.EXCHANGE, 5, 0, 33, known_steps.TO_ALL, at) == at
+    told = s[at + layout.TELLS]
     column = [0, 1] if arena.per_block else [0, WARPS]
     assert [nodes.time_of(s, told, one) for one in column] == [30, 30]
-    assert s[nodes.LANES_SHARE] == 0
-    nodes.access_word(near, s, nodes.EXCHANGE, 5, 0, 33, nodes.TO_ALL, at)
-    assert s[nodes.LANES_SHARE] == 1, "two lanes of a warp in one instruction"
+    assert s[layout.LANES_SHARE] == 0
+    known_steps.access_word(near, s, known_steps.EXCHANGE, 5, 0, 33, known_steps.TO_ALL, at)
+    assert s[layout.LANES_SHARE] == 1, "two lanes of a warp in one instruction"
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
@@ -439,40 +446,40 @@ def test_a_guess_beyond_the_words_is_none(arena: Arena, count: int) -> None:
     """What lies there may be left of a word that is no more."""
     s = arena.s
     for key in range(count):
-        nodes.found_word(s, key, 1, nodes.NONE)
-    behind = s[nodes.WORDS] + count * nodes.WORD
-    for place in (behind, behind + nodes.WORD, behind + 4 * nodes.WORD):
-        s[place + nodes.KEY] = 7
-        assert nodes.found_word(s, 7, 0, place) == nodes.NONE
-    assert nodes.found_word(s, 7, 1, behind) == behind
+        known_words.found_word(s, key, 1, layout.NONE)
+    behind = s[layout.WORDS] + count * layout.WORD
+    for place in (behind, behind + layout.WORD, behind + 4 * layout.WORD):
+        s[place + layout.KEY] = 7
+        assert known_words.found_word(s, 7, 0, place) == layout.NONE
+    assert known_words.found_word(s, 7, 1, behind) == behind
 
 
 def test_what_a_warp_publishes_counts_whatever_the_number_of_the_call(arena: Arena) -> None:
     """Numbers of calls, from 1 on, may be those of anything else that the arena has."""
     s = arena.s
-    for turn, number in enumerate(filter(None, (*s[: nodes.SNAPSHOT + 1], 1, 7))):
-        s[nodes.CALLS] = number - 1
-        assert nodes.publications(arena.near, s, [5 + turn], [90], [0], 1, 0, 30 + turn, 0) == 1
-        at = nodes.found_word(s, 5 + turn, 0, nodes.NONE)
-        assert nodes.newest_of(s, s[at + nodes.TELLS]) == 30 + turn
+    for turn, number in enumerate(filter(None, (*s[: layout.SNAPSHOT + 1], 1, 7))):
+        s[layout.CALLS] = number - 1
+        assert known_steps.publications(arena.near, s, [5 + turn], [90], [0], 1, 0, 30 + turn, 0) == 1
+        at = known_words.found_word(s, 5 + turn, 0, layout.NONE)
+        assert nodes.newest_of(s, s[at + layout.TELLS]) == 30 + turn
 
 
 @pytest.mark.parametrize(
-    ("room", "count", "needs"), [(nodes.ROW_ROOM, nodes.ROW_COUNT, 3), (nodes.NODE_ROOM, nodes.NODE_COUNT, 1)]
+    ("room", "count", "needs"), [(layout.ROW_ROOM, layout.ROW_COUNT, 3), (layout.NODE_ROOM, layout.NODE_COUNT, 1)]
 )
 def test_a_barrier_of_many_warps_says_where_it_ran_out_of_room(
     room: int, count: int, needs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of its three tables may take a row for each join of two warps, and a node for each warp."""
-    warps = nodes.SPARE + 5
+    warps = layout.SPARE + 5
     monkeypatch.setattr(NativeOrder, "_step", lambda *arguments, **more: None)
     order = NativeOrder(2, warps * WARP, {})
     for row in range(2):
         s = order._s.tolist()
-        s[s[nodes.DIFFERS] + row] = 1
+        s[s[layout.DIFFERS] + row] = 1
         for more, passed in ((needs * warps, row), (needs * warps + 1, 2)):
             s[room] = s[count] + more
-            assert nodes.meet(s, [3] * (2 * warps), 0, 2) == passed
+            assert known_steps.meet(s, [3] * (2 * warps), 0, 2) == passed
     s = order._s.tolist()
     s[room] = s[count] + 1
-    assert nodes.meet(s, [3] * (2 * warps), 0, 2) == 2, "blocks whose warps know the same need none"
+    assert known_steps.meet(s, [3] * (2 * warps), 0, 2) == 2, "blocks whose warps know the same need none"

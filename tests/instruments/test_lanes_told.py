@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab.emulator.lanes import WARP
-from softlab.instruments import known_nodes as nodes
+from softlab.instruments import node_layout as layout
 from softlab.instruments.lanes_told import LanesTold
 
 WARPS = 3
@@ -14,8 +14,8 @@ WARPS = 3
 
 def lanes_told() -> LanesTold:
     told = LanesTold(WARPS)
-    s = np.zeros(nodes.HEAD + sum(told.sizes.values()), np.int64)
-    s[list(told.sizes)] = nodes.HEAD + np.cumsum([0, *told.sizes.values()])[:-1]
+    s = np.zeros(layout.HEAD + sum(told.sizes.values()), np.int64)
+    s[list(told.sizes)] = layout.HEAD + np.cumsum([0, *told.sizes.values()])[:-1]
     told.look_at(s)
     return told
 
@@ -35,7 +35,7 @@ class History:
         another one takes its place, and a meeting at its own moment makes it needless.
         """
         here = [
-            time for time, of, _ in self.told if of == warp and time % nodes.LATEST_TOLD == until % nodes.LATEST_TOLD
+            time for time, of, _ in self.told if of == warp and time % layout.LATEST_TOLD == until % layout.LATEST_TOLD
         ]
         kept = bool(here) and here[-1] == until and (until not in [time for time, _ in self.met])
         return max([time for time, of in self.met if of == warp and (time < until or not kept)], default=0)

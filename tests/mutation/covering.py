@@ -142,10 +142,18 @@ def imports(file: str, module: str) -> bool:
 
 @cache
 def runners(module: str) -> tuple[str, ...]:
-    """Of a module that is compiled, also those beside it that import it: nobody is seen to run a line of it."""
-    compiled = imports(module, _COMPILED) and module != _COMPILED
-    beside = (path.relative_to(ROOT).as_posix() for path in (ROOT / module).parent.glob("*.py") if compiled)
-    return (module, *sorted(one for one in beside if imports(one, module)))
+    """Of a module that is compiled, also those beside it that import it: nobody is seen to run a line of it.
+
+    So it is with those of them that have only parts of what others compile.
+    """
+    if not imports(module, _COMPILED) or module == _COMPILED:
+        return (module,)
+    beside = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / module).parent.glob("*.py"))]
+    found = [module]
+    for part in found:  # it grows
+        if part == module or "CompiledFunction(" not in (ROOT / part).read_text():
+            found += [one for one in beside if one not in found and imports(one, part)]
+    return (module, *sorted(found[1:]))
 
 
 class Selection:
