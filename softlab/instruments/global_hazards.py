@@ -62,7 +62,7 @@ _WORD_SHIFT = 2
 _MOST_CELLS = 33
 #: Sets of lanes whose mbarriers are remembered.
 _MOST_KNOWN = 64
-#: What a step of the orders takes in NumPy, where compiling takes 1: the steps are compiled in half a second.
+#: What a step of the orders counts towards compiling them, where a look of NumPy counts 1.
 _OF_A_STEP = 0.2
 #: A strong access as the orders take it: :class:`StrongAccess` in NumPy, :class:`KeyedAccess` in compiled code.
 Meeting: TypeAlias = Any

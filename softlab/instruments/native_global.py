@@ -7,7 +7,7 @@ as :class:`~softlab.instruments.global_shadow.GlobalShadow` does. It leaves all 
 from __future__ import annotations
 
 from softlab.emulator.lanes import WARP
-from softlab.emulator.machine.native_python import Int64s
+from softlab.emulator.machine.native_python import Int64s, out_of_line
 from softlab.instruments.global_shadow import (
     FLAGS_OF_ATOMICS,
     IN_BLOCK,
@@ -105,6 +105,7 @@ def told_far(far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: in
     return told
 
 
+@out_of_line
 def told_of(
     known: Int64s, far: Int64s, s: Int64s, time: int, other: int, mine: int, reads: int, block: int
 ) -> int:  # fmt: skip
@@ -272,6 +273,7 @@ def is_alike(stamp: int, kind: int) -> int:
     return kind >= 0 and not kind & stamp & VOLATILE and (stamp ^ kind) & FLAGS_OF_ATOMICS == 0
 
 
+@out_of_line
 def is_free_run(table: Int64s, first: int, lanes: Int64s, start: int, own: int, kind: int) -> int:
     """Whether each of a warp's cells in a row has an access of its lane, or of a kind, or none."""
     found, volatile = 0, kind & VOLATILE if kind >= 0 else 0
@@ -288,6 +290,7 @@ def is_free(stamp: int, own: int, mine: int, kind: int) -> int:
     return is_own(stamp, own, mine) or is_alike(stamp, kind)
 
 
+@out_of_line
 def is_ordered_run(
     table: Int64s, first: int, lanes: Int64s, start: int, own: int, known: Int64s, far: Int64s, s: Int64s, reads: int
 ) -> int:  # fmt: skip
