@@ -473,3 +473,110 @@ extern "C" __global__ void records_with_gaps_copied_as_words(const int* x, int* 
   y[2 * t] = words[2 * t];  // BUG
   y[2 * t + 1] = words[2 * t + 1];
 }
+
+// == cluster_arrives_relaxed_and_reads_its_peer
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ __cluster_dims__(2) void cluster_arrives_relaxed_and_reads_its_peer(const int* x, int* y) {
+  __shared__ int tile[64];
+  cg::cluster_group cluster = cg::this_cluster();
+  int t = threadIdx.x;
+  tile[t] = x[blockIdx.x * 64 + t];  // BUG
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  y[blockIdx.x * 64 + t] = cluster.map_shared_rank(tile, cluster.block_rank() ^ 1)[t];  // BUG
+  cluster.sync();
+}
+
+// == copies_told_to_an_mbarrier_before_they_are_made
+extern "C" __global__ void copies_told_to_an_mbarrier_before_they_are_made(const int* x, int* y) {
+  __shared__ unsigned long long full;
+  __shared__ int tile[64];
+  int t = threadIdx.x;
+  if (t == 0) MBAR_INIT(&full, 64);
+  __syncthreads();
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(SMEM(&full)) : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(SMEM(&tile[t])), "l"(x + t) : "memory");  // BUG
+  MBAR_WAIT(&full, 0);
+  y[t] = tile[63 - t];  // BUG
+}
+
+// == totals_of_lanes_in_a_union_of_two_types
+union Cell {
+  int whole[2];
+  double wide;
+};
+extern "C" __global__ void totals_of_lanes_in_a_union_of_two_types(const int* x, double* y) {
+  __shared__ Cell cells[32];
+  int t = threadIdx.x;
+  if (t < 32) cells[t].whole[0] = x[t];
+  __syncthreads();
+  y[t] = cells[t % 32].wide;  // BUG
+}
+
+// == product_of_two_shorts_as_an_index
+extern "C" __global__ void product_of_two_shorts_as_an_index(const short* rows, const short* cols, int* y) {
+  __shared__ int tile[64];
+  tile[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  short at = (short)(rows[threadIdx.x] * cols[threadIdx.x]);
+  y[threadIdx.x] = tile[at];  // BUG
+}
+
+// == tile_of_eight_meets_in_one_branch_of_sixteen
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void tile_of_eight_meets_in_one_branch_of_sixteen(const int* x, int* y) {
+  __shared__ int s[64];
+  auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  int t = threadIdx.x;
+  s[t] = x[t];  // BUG
+  if (t % 16 < 8) tile.sync();
+  y[t] = s[t ^ 1];  // BUG
+}
+
+// == counted_by_a_volatile_shared_word
+extern "C" __global__ void counted_by_a_volatile_shared_word(const int* x, int* y) {
+  __shared__ volatile int count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  if (x[threadIdx.x] > 20) count = count + 1;  // BUG
+  __syncthreads();
+  if (threadIdx.x == 0) *y = count;
+}
+
+// == promise_of_a_lookup_table_that_is_sorted_meanwhile
+extern "C" __global__ void promise_of_a_lookup_table_that_is_sorted_meanwhile(const int* __restrict__ ranks,
+                                                                              int* __restrict__ order, int n) {
+  __shared__ int s[64];
+  int t = threadIdx.x, rank = 0;
+  for (int i = 0; i < n; ++i) rank += ranks[i] < ranks[t];  // BUG
+  s[t] = ranks[t];
+  __syncthreads();
+  order[rank] = s[t];  // BUG
+}
+
+// == printed_array_beyond_its_length
+#include <stdio.h>
+extern "C" __global__ void printed_array_beyond_its_length(const int* x, int n) {
+  if (threadIdx.x == 0)
+    for (int i = 0; i <= n; ++i) printf("%d ", x[i]);  // BUG
+}
+
+// == halves_added_by_pairs_at_an_odd_half
+#include <cuda_fp16.h>
+extern "C" __global__ void halves_added_by_pairs_at_an_odd_half(__half* y, const float* x) {
+  atomicAdd(reinterpret_cast<__half2*>(y + 2 * threadIdx.x + 1), __float2half2_rn(x[threadIdx.x]));  // BUG
+}
+
+// == scratch_of_the_heap_returned_ahead_of_its_last_use
+extern "C" __global__ void scratch_of_the_heap_returned_ahead_of_its_last_use(const int* x, int* y) {
+  __shared__ int* scratch;
+  int t = threadIdx.x;
+  if (t == 0) scratch = (int*)malloc(64 * sizeof(int));
+  __syncthreads();
+  scratch[t] = x[t];
+  __syncthreads();
+  if (t == 0) free(scratch);
+  __syncthreads();
+  y[t] = scratch[63 - t];  // BUG
+}
