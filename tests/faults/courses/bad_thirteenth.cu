@@ -548,9 +548,9 @@ extern "C" __global__ void counted_by_a_volatile_shared_word(const int* x, int* 
 extern "C" __global__ void promise_of_a_lookup_table_that_is_sorted_meanwhile(const int* __restrict__ ranks,
                                                                               int* __restrict__ order, int n) {
   __shared__ int s[64];
-  int t = threadIdx.x, rank = 0;
-  for (int i = 0; i < n; ++i) rank += ranks[i] < ranks[t];  // BUG
-  s[t] = ranks[t];
+  int t = threadIdx.x, rank = 0, mine = ranks[t];  // BUG
+  for (int i = 0; i < n; ++i) rank += ranks[i] < mine;  // BUG
+  s[t] = mine;
   __syncthreads();
   order[rank] = s[t];  // BUG
 }
