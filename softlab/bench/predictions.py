@@ -1,7 +1,6 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
-The launches are kernels as people write them, which the model had not seen (``tests/hardware/sixth_cases.py``, and
-``eighth_cases.py`` on an H100).
+The launches are kernels as people write them, which the model had not seen (``tests/hardware/eighteenth_cases.py``).
 ``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
 those of the kernel, without what an empty kernel takes.
 """
@@ -24,37 +23,16 @@ FILE = validation.RECORD.with_name("launches.json")
 LARGE = 0.2
 #: Beginning of a kernel's name, or category -> why the model misses such launches. The first that fits counts.
 _EXPLANATIONS = {
-    "seven_taps": "Each lane stores four neighbouring words one by one. The GPU merges such stores before L2, and the "
-    "model counts the sectors of each store.",
-    "drift": "Each lane stores three neighbouring words one by one. The GPU merges such stores before L2, and the "
-    "model counts the sectors of each store.",
-    "table_of_products": "Rows that do not begin with a sector: two warps store parts of the same one. The model "
-    "counts both parts.",
-    "locked_product": "Compare-and-swap in a loop: the sampled blocks do not meet those of the other SMs, so that they "
-    "try less often than on a GPU.",
-    "random_means": "Each lane loads nine numbers in turn, each at an index that it loads first: short chains from all "
-    "over L2, in blocks that all start at once.",
-    "find_in_tree": "Warps of late blocks find in L1 what earlier ones have loaded. On the GPU they gain less by it.",
-    "waves_in_block": "A barrier per 15 instructions and warps of all blocks at it: the model's barriers take longer.",
-    "legendre": "Two conversions of integers to doubles per turn. The atlas has no row for them: the model takes those "
-    "of other conversions.",
-    "queens": "Arrays in local memory, each lane at its own depth, so that a warp stores to a sector per lane. The "
-    "atlas has rows for lanes at the same depth alone.",
-    "many_terms": "Straight code that the SM's caches do not hold. How L2 serves it to all SMs is not known.",
-    "montgomery_powers": "Products in the uniform datapath: whether they take turns with other products is not known.",
-    "scatter": "Stores that fill sectors in part. When L2 has to read the rest from DRAM is not known.",
+    "event_heaps": "A heap of each lane in local memory, each lane at its own depth: which lines of it the L1 cache "
+    "holds is not known well enough.",
+    "local": "Arrays in local memory, each lane at its own place: how an SM serves so many lines per access, and which "
+    "of them its L1 cache keeps, is not known well enough.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",
     "cache": "L2 has two halves, and a hash that is not known decides which line lies where.",
     "tiny": "So short a launch is mostly its start: translating addresses, fetching code, the first constants.",
-    "code": "How far ahead the SM fetches code after a branch is not known.",
-    "gather": "Loads from all over memory: how DRAM and L2 serve single sectors is in part assumed.",
-    "matrix": "Many shared loads and multiplications at once: how they share the issue slots decides.",
-    "reduction": "Short phases between barriers: each phase adds its own small error.",
-    "rows": "Several waits follow each other in each row, and their errors add up.",
     "stream": "A load takes longer when DRAM is busy. How much longer depends on the mixture of loads and stores.",
     "divergence": "Paths of a branch that is rarely taken are in few of the sampled blocks.",
-    "tail": "The last blocks run alone on their SMs, and the model simulates one SM for all.",
     "occupancy": "With few warps, each cycle of latency that the model has wrong counts in full.",
     "shared": "The queue in front of the load and store unit has a length that is assumed.",
     "latency": "A chain of one instruction shows each cycle that its latency is wrong.",

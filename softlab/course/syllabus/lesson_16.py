@@ -22,10 +22,10 @@ def categories() -> dict[str, predictions.ErrorsOf]:
     return {found.what: found for found in predictions.by_category(predictions.launches())}
 
 
-def barrier_error(device: str = "H200", cache: str = "cold") -> float:
-    """The median error of category "barrier", in percent."""
+def atomics_error(device: str = "H200", cache: str = "cold") -> float:
+    """The median error of category "atomics", in percent."""
     found = {one.what: one for one in predictions.by_category(predictions.launches(device, cache))}
-    return 100 * found["barrier"].median
+    return 100 * found["atomics"].median
 
 
 def of_another(error: float) -> str:
@@ -43,12 +43,12 @@ def of_another(error: float) -> str:
 
 
 def signs(count: float) -> str:
-    """The errors nearest to 20 % that are too short, on both sides."""
+    """The errors nearest to 20 % that are too long, on both sides."""
     if count > len(missed()):
         return "That is more than the launches with an error above 20 %, too short and too long."
-    short = sorted(-one.error for one in predictions.launches() if one.error < 0)
-    inside, outside = (100 * one for one in (max(e for e in short if e <= NEAR), min(e for e in short if e > NEAR)))
-    return f"Of those predicted too short, one is off by {inside:.0f} % and the next one by {outside:.0f} %."
+    long = sorted(one.error for one in predictions.launches() if one.error > 0)
+    inside, outside = (100 * one for one in (max(e for e in long if e <= NEAR), min(e for e in long if e > NEAR)))
+    return f"Of those predicted too long, one is off by {inside:.0f} % and the next one by {outside:.0f} %."
 
 
 def least_trusted() -> str:
@@ -71,9 +71,9 @@ def missed() -> list[float]:
     return [one.error for one in predictions.launches() if abs(one.error) > NEAR]
 
 
-def too_short() -> int:
-    """Those of them that were predicted too short."""
-    return sum(error < 0 for error in missed())
+def too_long() -> int:
+    """Those of them that were predicted too long."""
+    return sum(error > 0 for error in missed())
 
 
 def comparisons() -> Iterator[Call]:
@@ -182,19 +182,19 @@ LESSON = Lesson(
     ),
     exercises=(
         Number(
-            id="16-barriers",
-            answer=barrier_error,
+            id="16-atomics",
+            answer=atomics_error,
             means=of_another,
             absolute=0.06,
             slips=(
-                (lambda: 100 * categories()["barrier"].tenth, "That is the 90th percentile."),
-                (lambda: round(100 * categories()["barrier"].tenth), "That is the 90th percentile, rounded."),
-                (lambda: categories()["barrier"].median, "In percent: 100 times as much."),
-                (lambda: 100 * categories()["barrier"].roofline, "That is the roofline's."),
-                (lambda: barrier_error("H200", "warm"), "That is with a warm cache. Asked is for a cold one."),
-                (lambda: barrier_error("H100", "cold"), "That is an H100's error. Asked is for an H200."),
-                (lambda: barrier_error("H100", "warm"), "That is an H100's error, warm. Asked is for an H200, cold."),
-                (10, "Give one digit after the point."),
+                (lambda: 100 * categories()["atomics"].tenth, "That is the 90th percentile."),
+                (lambda: round(100 * categories()["atomics"].tenth), "That is the 90th percentile, rounded."),
+                (lambda: categories()["atomics"].median, "In percent: 100 times as much."),
+                (lambda: 100 * categories()["atomics"].roofline, "That is the roofline's."),
+                (lambda: atomics_error("H200", "warm"), "That is with a warm cache. Asked is for a cold one."),
+                (lambda: atomics_error("H100", "cold"), "That is an H100's error. Asked is for an H200."),
+                (lambda: atomics_error("H100", "warm"), "That is an H100's error, warm. Asked is for an H200, cold."),
+                (12, "Give one digit after the point."),
             ),
             hint="predictions.by_category(launches) has an item for each category: .what and .median.",
         ),
@@ -204,31 +204,31 @@ LESSON = Lesson(
             right=least_trusted,
             others=more_trusted,
             slips={
-                "tail": "That one has the smallest median error. Asked is for the largest.",
-                "stream": "Its 90th percentile is large, and its median small. Asked is for the largest median.",
+                "blocks": "That one has the smallest median error. Asked is for the largest.",
+                "occupancy": "Its 90th percentile is the largest. Asked is for the largest median.",
             },
             hint="Answer with the name of a category: the one with the largest median error. The picture has them in "
             "the "
             "order of their medians, so it is in the last row.",
         ),
         Number(
-            id="16-too-short",
-            answer=too_short,
+            id="16-too-long",
+            answer=too_long,
             means=signs,
             slips=(
                 (lambda: len(missed()), "That is all of them, too short and too long."),
-                (lambda: len(missed()) - too_short(), "That is the number of those predicted too long."),
+                (lambda: len(missed()) - too_long(), "That is the number of those predicted too short."),
                 (
-                    lambda: sum(one.error < 0 for one in predictions.launches()),
+                    lambda: sum(one.error > 0 for one in predictions.launches()),
                     "That counts the small errors, too: only those above 20 % are asked for.",
                 ),
                 (
-                    lambda: sum(one.error > 0 for one in predictions.launches()),
-                    "That counts those predicted too long, and the small errors, too.",
+                    lambda: sum(one.error < 0 for one in predictions.launches()),
+                    "That counts those predicted too short, and the small errors, too.",
                 ),
-                (lambda: len(predictions.launches()), "That is all launches. How many of the misses are too short?"),
+                (lambda: len(predictions.launches()), "That is all launches. How many of the misses are too long?"),
             ),
-            hint="A launch that was predicted too short has a negative p.error.",
+            hint="A launch that was predicted too long has a positive p.error.",
         ),
         WriteFunction(
             id="16-within-a-fifth",

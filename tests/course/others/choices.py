@@ -46,12 +46,12 @@ OTHERS = (
     ),
     Others(
         "16-trust-it-least",
-        ("Cache", "cache ", np.str_("cache"), np.array("cache")),
+        ("Scan", "scan ", np.str_("scan"), np.array("scan")),
         (
-            ("scatter", "the second worst", "median|worst|sort|larger"),
-            ("stream", "a large 90th percentile", "median|90th"),
-            ("tail", "the smallest error", "least|small|best|largest"),
-            ("barrier", "the one of exercise 1", "median|worst|largest|larger"),
+            ("occupancy", "the second worst", "median|worst|sort|larger"),
+            ("tiny", "a large 90th percentile", "median|90th"),
+            ("blocks", "the smallest error", "least|small|best|largest"),
+            ("atomics", "the one of exercise 1", "median|worst|largest|larger"),
             ("reductions", "no category", "categor|none of|one of"),
             (19, "a position", "categor|none of|one of|text|name"),
         ),

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from softlab.course.syllabus.lesson_16 import barrier_error
+from softlab.course.syllabus.lesson_16 import atomics_error
 from tests.course.others import NOT_NAMED, Others
 
 
@@ -285,14 +285,14 @@ RARER = (
     Others("14-who-writes-to-me", (), ((14, "Seven blocks, one pair each.", "warp"),)),
     Others("15-loads-on-the-way", (), ((25, "The warps of exercise 3, not the loads.", "how many warps"),)),
     Others(
-        "16-barriers",
+        "16-atomics",
         (),
         (
-            (10, "Rounded, as the lesson prints it.", "digit|point"),
-            (11, "The number of launches of the line.", "how many launches"),
+            (12, "Rounded, as the lesson prints it.", "digit|point"),
+            (31, "The number of launches of the line.", "how many launches"),
         ),
     ),
-    Others("16-too-short", (), ((3, "One was counted too many.", NOT_NAMED),)),
+    Others("16-too-long", (), ((42, "One was counted too many.", NOT_NAMED),)),
     Others("17-three-floats-apart", (), ((96, "96 floats are touched.", "float|8|sector"),)),
 )
 
@@ -852,21 +852,21 @@ OTHERS = (
         "15-the-second-wait", (), ((4, "It waits for the load of line 4, as the FFMA does.", "FFMA|line 6|other load"),)
     ),
     Others(
-        "16-barriers",
-        (np.float32(9.8),),
+        "16-atomics",
+        (np.float32(12.1),),
         (
-            (round(barrier_error("H100", "cold"), 1), "The H100's launches.", "H200|H100"),
-            (16, "The 90th percentile of the line, not the median.", "90th"),
+            (round(atomics_error("H100", "cold"), 1), "The H100's launches.", "H200|H100"),
+            (43, "The 90th percentile of the line, not the median.", "90th"),
         ),
     ),
     Others(
-        "16-too-short",
+        "16-too-long",
         (),
-        ((9, "Those that were predicted too long: a ratio above 1 was taken for too short.", "predicted too long"),),
+        ((20, "Those that were predicted too short: a ratio below 1 was taken for too long.", "predicted too short"),),
     ),
     Others(
         "16-trust-it-least",
-        (np.str_("cache"),),
+        (np.str_("scan"),),
         (
             (
                 "atomics",

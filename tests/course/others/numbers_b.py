@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from softlab.course.syllabus.lesson_16 import barrier_error
+from softlab.course.syllabus.lesson_16 import atomics_error
 from tests.course.others import Others, whole
 
 OTHERS = (
@@ -271,24 +271,24 @@ OTHERS = (
         ),
     ),
     Others(
-        "16-barriers",
-        (9.8, np.float32(9.8), Fraction(98, 10), Decimal("9.8"), 9.84),
+        "16-atomics",
+        (12.1, np.float32(12.1), Fraction(121, 10), Decimal("12.1"), 12.14),
         (
-            (0.098, "a share", "percent|100"),
-            (9.74, "a warm cache", "cold|warm"),
-            (round(barrier_error("H100", "cold"), 1), "an H100", "H200|H100"),
-            (16.3, "the 90th percentile", "median|90th"),
-            ("9.8 %", "a text", "number|text|quote"),
+            (0.121, "a share", "percent|100"),
+            (15.0, "a warm cache", "cold|warm"),
+            (round(atomics_error("H100", "cold"), 1), "an H100", "H200|H100"),
+            (43.2, "the 90th percentile", "median|90th"),
+            ("12.1 %", "a text", "number|text|quote"),
         ),
     ),
     Others(
-        "16-too-short",
-        (*whole(2), 4 // 2),
+        "16-too-long",
+        (*whole(41), 82 // 2),
         (
-            (11, "all misses", "too long|short|all|half"),
-            (46, "all launches that are too short", "20|error above|only"),
-            (0.5, "a share", "how many|count|share|number|whole"),
-            (78, "all launches that are too long", "20|error above|only|short|too long"),
+            (61, "all misses", "too long|short|all|half"),
+            (184, "all launches that are too long", "20|error above|only"),
+            (0.67, "a share", "how many|count|share|number|whole"),
+            (126, "all launches that are too short", "20|error above|only|short|too long"),
         ),
     ),
     Others(

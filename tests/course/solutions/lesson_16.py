@@ -10,7 +10,7 @@ from tests.course.answers import Answers
 LAUNCHES = predictions.launches("H200", "cold")
 ERRORS = np.array([one.predicted / one.measured - 1 for one in LAUNCHES])
 CATEGORY = np.array([one.category for one in LAUNCHES])
-BARRIER = np.abs(ERRORS[CATEGORY == "barrier"])
+ATOMICS = np.abs(ERRORS[CATEGORY == "atomics"])
 LARGE = ERRORS[np.abs(ERRORS) > 0.2]
 MEDIANS = {name: np.median(np.abs(ERRORS[name == CATEGORY])) for name in set(CATEGORY.tolist())}
 RANKED = sorted(MEDIANS, key=lambda name: MEDIANS[name])
@@ -22,9 +22,9 @@ def within(predicted, measured, *, near=lambda p, m: np.abs(p - m) <= 0.2 * m):
 
 ANSWERS = (
     Answers(
-        "16-barriers",
-        right=(100 * float(np.median(BARRIER)), round(100 * float(np.median(BARRIER)), 1)),
-        wrong=((100 * float(np.quantile(BARRIER, 0.9)), "90th percentile"), (float(np.median(BARRIER)), "In percent"),
+        "16-atomics",
+        right=(100 * float(np.median(ATOMICS)), round(100 * float(np.median(ATOMICS)), 1)),
+        wrong=((100 * float(np.quantile(ATOMICS, 0.9)), "90th percentile"), (float(np.median(ATOMICS)), "In percent"),
                (-5, "by_category")),
     ),
     Answers(
@@ -33,9 +33,9 @@ ANSWERS = (
         wrong=((RANKED[0], "largest"), (RANKED[1], "largest"), ("warps", "none of the answers")),
     ),
     Answers(
-        "16-too-short",
-        right=(int((LARGE < 0).sum()),),
-        wrong=((len(LARGE), "all of them"), (int((ERRORS < 0).sum()), "small errors"), (-1, "negative")),
+        "16-too-long",
+        right=(int((LARGE > 0).sum()),),
+        wrong=((len(LARGE), "all of them"), (int((ERRORS > 0).sum()), "small errors"), (-1, "negative")),
     ),
     Answers(
         "16-within-a-fifth",
