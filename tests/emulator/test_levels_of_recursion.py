@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from softlab.emulator.ptx import calls
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.syntax import Register, Symbol
 
 HEAD = ".version 8.8\n.target sm_90\n.address_size 64\n"
 MARK = "bfind.u32 %r1, 77;"
@@ -45,3 +48,25 @@ def test_a_function_that_calls_itself_twice_shares_its_levels(more: int, levels:
 
 def test_a_function_that_calls_itself_once_is_as_deep_as_any() -> None:
     assert copies(function("f", MARK, "call.uni f, ();")) == calls._DEEPEST_RECURSION == 128
+
+
+@pytest.mark.parametrize("pointers", [0, 1, 2, 3])
+@pytest.mark.parametrize("calls_of_itself", [0, 1, 3])
+@pytest.mark.parametrize("functions", [0, 1, 2, 5])
+def test_a_call_through_a_pointer_may_reach_each_function_whose_address_is_taken(
+    pointers: int, calls_of_itself: int, functions: int
+) -> None:
+    """So it counts once for each of them."""
+    register, symbol = Register("%rd1", "b64"), Symbol("f")
+    made = [SimpleNamespace(opcode="call", operands=(target,))
+            for target in (*[register] * pointers, *[symbol] * calls_of_itself)]  # fmt: skip
+    callee = SimpleNamespace(name="f", instructions=[*made, SimpleNamespace(opcode="add", operands=())])
+    inliner = object.__new__(calls.Inliner)
+    inliner.__dict__.update(
+        _depths={}, _sharing=set(), _targets=[callee] * functions, module=SimpleNamespace(functions={"f": callee})
+    )
+    ways, copies, depth = pointers * functions + calls_of_itself, 1, 0
+    while copies <= 512 and depth < 128:
+        depth, copies = depth + 1, copies * max(ways, 1)
+    assert inliner._deepest(callee) == depth
+    assert inliner._deepest(callee) == depth, "it is known now"

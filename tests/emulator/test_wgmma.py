@@ -362,3 +362,20 @@ def test_each_warpgroup_of_each_block_is_told_for_itself(at: int, group: int) ->
     assert found[0]
     assert [one[:5] for one in found[0]] == [one[:5] for one in found[1]]
     assert [2 * one[5] for one in found[0]] == [one[5] for one in found[1]]
+
+
+@pytest.mark.parametrize(
+    ("words", "k", "whole"),
+    [(("f32", "f16", "f16"), 16, False), (("f16", "f16", "f16"), 16, False), (("f32", "tf32", "tf32"), 8, False),
+     (("f16", "e4m3", "e5m2"), 32, False), (("s32", "s8", "u8"), 32, True)],
+)  # fmt: skip
+def test_which_widths_a_product_may_have(words: tuple[str, ...], k: int, whole: bool) -> None:
+    """PTX ISA, "Asynchronous warpgroup-level matrix shapes": multiples of 8; of integers beyond 24 multiples of 16."""
+    for n in range(273):
+        there = n % 8 == 0 and 8 <= n <= 256 and (not whole or n <= 24 or n % 16 == 0)
+        modifiers = ("mma_async", "sync", "aligned", f"m64n{n}k{k}", *words)
+        if there:
+            assert group_product_of(modifiers).n == n
+        else:
+            with pytest.raises(NotImplementedError, match="wgmma"):
+                group_product_of(modifiers)

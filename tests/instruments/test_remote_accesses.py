@@ -9,7 +9,7 @@ import pytest
 
 import softlab
 from softlab.emulator.lanes import WARP
-from softlab.instruments.remote_accesses import COPY, MANY, SOURCE_BITS, Accessors, Order, RemoteAccesses
+from softlab.instruments.remote_accesses import COPY, IN_FLIGHT, MANY, SOURCE_BITS, Accessors, Order, RemoteAccesses
 from softlab.instruments.warp_syncs import WarpSyncs
 
 BLOCKS, WORDS, NOW = 3, 27, 9
@@ -367,3 +367,15 @@ def test_each_kind_of_write_beside_a_model(strong: bool, in_block: bool) -> None
             acquired = np.array([lane.acquired for lane in lanes])
             assert accesses.unordered(accesses.written, owner, words, acquired, strong).tolist() == late
     assert found == {True, False}
+
+
+@pytest.mark.parametrize("reduces", [False, True])
+@pytest.mark.parametrize("time", [0, 1, 39, 40, 41, 1000, 2**32, 2**40 - 1])
+def test_no_time_of_a_run_is_that_of_a_copy_in_flight(time: int, reduces: bool) -> None:
+    ended = RemoteAccesses.copy_stamp(time, reduces)
+    assert not RemoteAccesses.in_flight(ended)
+    assert RemoteAccesses.time_of(ended) == time
+    flying = RemoteAccesses.copy_stamp(IN_FLIGHT, reduces)
+    assert RemoteAccesses.in_flight(flying)
+    assert RemoteAccesses.source_of(flying) == RemoteAccesses.source_of(ended) == COPY
+    assert flying > ended

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from softlab import Kernel
-from softlab.instruments.timeline import KINDS, timeline
+from softlab.instruments.timeline import KINDS, Timeline, timeline
 
 #: Warp w loads w + 1 numbers, then all meet; warp 0 adds up.
 STAIRS = """
@@ -156,3 +156,29 @@ def test_a_block_of_a_grid_with_three_dimensions():
     for of in (-1, 24, 25):
         with pytest.raises(ValueError, match=rf"of={of}: the grid \(4, 3, 2\) has the blocks 0 to 23"):
             timeline(kernel, (4, 3, 2), 32, arrays, of=of)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counts_beside_a_loop_by_hand(seed):
+    """An instruction that the emulator inserted has no text, and counts nowhere."""
+    random = np.random.default_rng(seed)
+    size, rows, warps = 19, 30, 3
+    kinds = tuple(random.choice(list(KINDS), size))
+    text = tuple(f"instruction {k}" if random.random() < 0.7 else "" for k in range(size))
+    first = random.integers(0, size, rows)
+    last = first + random.integers(0, size - first + 1)
+    warp, interval = random.integers(0, warps, rows), random.integers(0, 4, rows)
+    columns = (np.int32(warp), 10 * np.arange(rows), first, last, np.full(rows, 32), np.int32(interval))
+    line = Timeline(0, warps, "k.cu", text, tuple(range(size)), kinds, *columns, ())
+    wanted = np.zeros((warps, int(interval.max()) + 1, len(KINDS)), int)
+    issued = [0] * rows
+    for row in range(rows):
+        for one in range(first[row], last[row]):
+            if text[one]:
+                wanted[warp[row], interval[row], KINDS.index(kinds[one])] += 1
+                issued[row] += 1
+    assert "" in text
+    assert line.counts().dtype == np.int64
+    np.testing.assert_array_equal(line.counts(), wanted)
+    assert line.length == max(10 * row + issued[row] for row in range(rows))
+    assert sum(piece.count for piece in line.segments()) == wanted.sum()

@@ -68,7 +68,7 @@ def test_rows_that_stay_where_they_lie(shape: tuple[int, ...], axis: int) -> Non
     found = view.rows_of(np, x, element_type("float32"))
     assert found.shape == (prod(shape) // shape[axis], shape[axis])
     assert np.shares_memory(found, x)
-    assert view.keeps_order
+    assert view.keeps_order is True
     assert view.stride == x.strides[axis] // x.itemsize
     np.testing.assert_array_equal(view.restored(np, found), x)
     assert view.rows_of(np, x, element_type("float16")).dtype == np.float16
