@@ -107,12 +107,14 @@ class Memory:
     def _set_rates(self, p: Parameters) -> None:
         """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives.
 
-        An SM that has more to load than others gets more of L2. One that has more to store does not: so it was seen
-        where local memory is stored.
+        An SM that has more to load or store than others gets more of L2. Only where it stores local memory it does
+        not: so it was seen.
         """
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / self.alike)
-        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.active)
-        self.passing_cycles = _SECTOR * self.active / p.l2_passing_bytes
+        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.alike)
+        self.passing_cycles = _SECTOR * self.alike / p.l2_passing_bytes
+        self.local_store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.active)
+        self.local_passing_cycles = _SECTOR * self.active / p.l2_passing_bytes
         self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
 
     def _set_caches(self, p: Parameters, active_sms: int, shared_bytes: int) -> None:
@@ -183,7 +185,7 @@ class Memory:
             done = self._local(start, start + cycles - 1, kind, sectors, owner, lanes * width, lines)
             stopped = self.l2_write_free - _BACKLOG
         elif kind == _STORE:
-            done = self._store(start, sectors, _size(lanes, width, len(sectors)), lines, owner)
+            done = self._store(t, start, sectors, _size(lanes, width, len(sectors)), lines, owner)
             stopped = self.l2_write_free - _BACKLOG
         else:
             done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
@@ -417,11 +419,11 @@ class Memory:
             self.comes -= fill
         self.l2_write_free = free
 
-    def _store(self, start: float, sectors: tuple[int, ...], size: int, lines: int, owner: int) -> float:
+    def _store(self, t: float, start: float, sectors: tuple[int, ...], size: int, lines: int, owner: int) -> float:
         p = self.p
         self._fill(start)
         each = size / len(sectors)
-        begun, lines, filled = self.begun_lines.store(sectors, each, owner, self.scheduler)
+        begun, lines, filled = self.begun_lines.store(sectors, each, owner, self.scheduler, t, self.lsu_free)
         begin = start if start > self.l2_write_free else self.l2_write_free
         work = -filled * (p.partial_store - 1)
         if begun:
@@ -550,10 +552,10 @@ class Memory:
             if partial:
                 work = self._in_part(len(sectors), lines)
             else:
-                work = self._stored(len(sectors), lines, _SECTOR) * self.store_cycles
+                work = self._stored(len(sectors), lines, _SECTOR) * self.local_store_cycles
             self.l2_write_free = begin + work
             self.l2_write_busy += work
-            passing = self._moved(len(sectors), lines) * self.passing_cycles
+            passing = self._moved(len(sectors), lines) * self.local_passing_cycles
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
             if partial:
                 self._leave(owner, sectors)
