@@ -278,17 +278,25 @@ def _most_packs(row: Row) -> int:
 def _alone(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     """The block that holds the row with enough bytes in flight on an SM; None where a cluster takes the row.
 
-    Without clusters, or with narrow packs, the smallest block that holds the row in a few packs per thread, or the
-    largest there is.
+    If every row has an SM for itself, the block in which one row takes the least time. Without clusters, or with narrow
+    packs, the smallest block that holds the row in a few packs per thread, or the largest there is.
     """
     largest = row.limits.block if cuts else BLOCK_SIZES[-1]
     most = row.limits.largest if cuts else MOST_PACKS // row.inputs
     if row.packs > largest * most:
         return None
     if cuts and _whole_packs(request, row):
-        return flight.best(_with_flight(request, row, _block_cuts(request, row)))
+        listed = list(_block_cuts(request, row))
+        if _an_sm_each(request):
+            return flight.quickest(listed, row.packs)
+        return flight.best(_with_flight(request, row, listed))
     sizes = [size for size in BLOCK_SIZES if size <= largest and row.packs <= size * row.limits.thread]
     return Cut(1, sizes[0] if sizes else largest, MOST_PACKS)
+
+
+def _an_sm_each(request: PlanRequest) -> bool:
+    """Whether every row has an SM for itself. Exact sums exchange twice, and few rows were not measured there."""
+    return request.policy != INVARIANT and request.rows <= request.device.sm_count
 
 
 def _whole_packs(request: PlanRequest, row: Row) -> bool:
@@ -347,6 +355,8 @@ def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterato
 def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
     block_size = cut.block_size
     rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
+    if _an_sm_each(request):
+        rule = "rows have an SM each: the least sum of the packs of a thread, each four times, and the warps"
     log.note("Which block size?", block_size, rule, BLOCK_SIZES, packs=row.packs)
     packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
     kernel = kernel_of(request, BLOCK, (row.pack_size, packs, block_size), row.unaligned)
