@@ -105,11 +105,15 @@ def test_every_launch_of_the_eighth_set_is_measured():
     assert not record["failed"]
 
 
+#: Two kernels with one name: 3 x 3 matrices of doubles in the eighteenth set, 6 x 6 of floats in the fifteenth.
+SAME_NAME = {"matrix_exponentials"}
+
+
 def test_no_kernel_is_in_two_sets():
     known: set[str] = set()
     for chosen in SETS.values():
         kernels = {case.kernel.partition("<")[0] for case in chosen.cases()}
-        assert not known & kernels
+        assert known & kernels <= SAME_NAME
         known |= kernels
 
 

@@ -104,8 +104,6 @@ def test_few_sms_bring_tiles_to_small_arrays(monkeypatch: pytest.MonkeyPatch) ->
     assert {outcome.kernel for outcome in outcomes if not outcome.case.fusion} >= {"fast_tile", "fast_warp"}
 
 
-#: Kernels with few cases: of empty arrays, of the longest rows.
-SELDOM = ("none", "fast_grid", "fast_pipeline", "fast_stream", "fast_strided_stream", "fast_shifted_stream")
 EVERYTHING = fusions.CaseFusion(
     scale=0.5, bias=(True, True), mask=(True, True), causal=True, diagonal=9, dropout=0.5, seed=3
 )
@@ -196,14 +194,15 @@ class TestLayouts:
 def test_the_record_of_all_cases_on_the_gpu() -> None:
     """100 000 cases of all classes: none failed, and the bounds hold and are not far too wide."""
     record = json.loads((Path(__file__).parents[1] / "data" / "random_cases_h200.json").read_text())
-    assert record["cases"] == 100_000
+    assert record["cases"] >= 100_000
     assert record["failed"] == 0
     assert set(record["classes"]["op"]) == {*FORWARD, *BACKWARD}
-    assert set(record["classes"]["policy"]) == {"oneflow", "fast"}
+    assert set(record["classes"]["policy"]) == {"oneflow", "fast", "invariant"}
     margins = record["worst error / bound"]
     assert max(margins.values()) <= 1
-    # Kernels that only the longest rows take had a few cases each.
-    often = [margin for name, margin in margins.items() if name.rsplit(maxsplit=1)[1] not in SELDOM]
+    # Kernels that only the longest rows take had a few cases each: fewer than 8 per type and operator.
+    seldom = {"none", *(kernel for kernel, cases in record["classes"]["kernel"].items() if cases < 4 * 4 * 8)}
+    often = [margin for name, margin in margins.items() if name.rsplit(maxsplit=1)[1] not in seldom]
     # A kernel and a type that meet in few cases may stay far below their bound.
     assert sum(margin > 0.3 for margin in often) >= 0.98 * len(often) > 100
 
