@@ -35,7 +35,7 @@ ANSWERS = (
     Answers(
         "16-too-long",
         right=(int((LARGE > 0).sum()),),
-        wrong=((len(LARGE), "all of them"), (int((ERRORS > 0).sum()), "small errors"), (-1, "negative")),
+        wrong=((len(LARGE), "all of them"), (int((ERRORS > 0).sum()), "small errors"), (-1, "positive")),
     ),
     Answers(
         "16-within-a-fifth",
