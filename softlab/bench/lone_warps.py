@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from softlab.bench.emulator_cases import MODES
-from softlab.bench.waits import seconds_of
+from softlab.bench.waits import timed
 from softlab.emulator.lanes import WARP
-from softlab.emulator.machine.native import available
 from softlab.kernel import Kernel
 
 _SOURCE = """
@@ -93,7 +91,7 @@ class LoneWarp:
     arrays: int = 1
 
     def launch(self, name: str, turns: int) -> Callable[..., Any]:
-        """What runs it for so many turns, with arrays of zeros each time; takes the keywords of ``Kernel.run``."""
+        """What runs it for ``turns`` turns, with arrays of zeros each time; takes the keywords of ``Kernel.run``."""
         kernel = Kernel(_SOURCE, name)
 
         def run(**how: Any) -> Any:
@@ -112,10 +110,7 @@ KERNELS = {
 
 def row(name: str, turns: int) -> str:
     """A line of the table."""
-    run = KERNELS[name].launch(name, turns)
-    compiled = "all" if available() else "none"
-    plain, counters, checks = (seconds_of(run, compiled=compiled, **how) for how in MODES.values())
-    return f"| {name} | {turns} | {plain * 1e3:.1f} | {counters / plain:.1f} | {checks / plain:.1f} |"
+    return f"| {name} | {turns} | {timed(KERNELS[name].launch(name, turns))} |"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

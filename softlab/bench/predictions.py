@@ -25,7 +25,7 @@ LARGE = 0.2
 _EXPLANATIONS = {
     "event_heaps": "A heap of each lane in local memory, each lane at its own depth: which lines of it the L1 cache "
     "holds is not known well enough.",
-    "local": "Arrays in local memory, each lane at its own place: how an SM serves so many lines per access, and which "
+    "local": "Arrays in local memory, each lane at its own place: how an SM serves many lines per access, and which "
     "of them its L1 cache keeps, is not known well enough.",
     "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
     "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",

@@ -41,7 +41,7 @@ _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last
 #: of a warp run on their own between two warp barriers.
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
 _STRONG_SHAPE = b"strong"
-#: Failures in a row after which an access is not looked up among lone ones each time, but at each so many.
+#: Failures in a row after which an access is looked up among lone ones only once in this number of times.
 _OFTEN_NOT_ALONE = 8
 _FIX = "Put __syncthreads() (within a warp __syncwarp()) between the two"
 

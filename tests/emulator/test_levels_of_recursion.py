@@ -28,7 +28,7 @@ def function(name: str, *lines: str) -> str:
 
 @pytest.mark.parametrize("ways", [1, 2, 3, 4, 5, 22, 23, 513])
 def test_copies_multiply_at_each_level_up_to_512_at_one_level(ways: int) -> None:
-    """f calls g in so many places, and each g calls f. Both together are 128 levels deep at most."""
+    """f calls g in ``ways`` places, and each g calls f. Both together are 128 levels deep at most."""
     found = copies(function("f", MARK, *["call.uni g, ();"] * ways) + "\n" + function("g", "call.uni f, ();"))
     if ways == 1:
         assert found == 128 // 2
@@ -41,7 +41,7 @@ def test_copies_multiply_at_each_level_up_to_512_at_one_level(ways: int) -> None
 
 @pytest.mark.parametrize(("more", "levels"), [(0, 128), (124, 128), (125, 127), (508, 32), (1020, 16), (3000, 16)])
 def test_a_function_that_calls_itself_twice_shares_its_levels(more: int, levels: int) -> None:
-    """16384 instructions of all levels together: 4 instructions and so many more per level, at least 16 levels."""
+    """16384 instructions of all levels together: 4 instructions and ``more`` more per level, at least 16 levels."""
     lines = [MARK, "call.uni f, ();", *["mov.u32 %r2, 1;"] * more, "call.uni f, ();"]
     assert copies(function("f", *lines)) == levels == min(max(16384 // (4 + more), 16), 128)
 

@@ -163,7 +163,7 @@ __global__ void advantage_traces(const float* __restrict__ rewards, const float*
 // --------------------------------------------------------------------------------------------------- pieces of networks
 
 // Losses of pairs against all others: row k of the anchors belongs to row k of the others, 64 numbers each. A block per
-// anchor; each warp takes every so many others.
+// anchor; each warp takes others at a fixed distance.
 __global__ void contrastive_losses(const float2* __restrict__ anchors, const float2* __restrict__ others,
                                    float* __restrict__ out, int n, float scale) {
   __shared__ float tops[32], sums[32];
@@ -552,7 +552,7 @@ __global__ void neighbour_means(const int* __restrict__ starts, const int* __res
   out[node * 32 + lane] = sum / max(last - first, 1);
 }
 
-// So many neighbours of each node, drawn with repetition; a thread per node and draw.
+// A number of neighbours of each node, drawn with repetition; a thread per node and draw.
 __global__ void sampled_neighbours(const int* __restrict__ starts, const int* __restrict__ members,
                                    int* __restrict__ out, int nodes, int draws, u32 seed) {
   const int k = own_index();
@@ -921,7 +921,7 @@ __global__ void residual_norm(const double* __restrict__ u, const double* __rest
   atomicAdd(out, sum);
 }
 
-// Illnesses in towns of so many people, meeting by meeting, until nobody is ill: how many were ill.
+// Illnesses in towns, meeting by meeting, until nobody is ill: how many were ill.
 __global__ void outbreaks(int* __restrict__ out, int n, int people, u32 contagion, u32 seed) {
   const int k = own_index();
   if (k >= n) return;
