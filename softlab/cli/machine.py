@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import softlab
 from softlab.cli.output import print_json, print_table
 from softlab.cli.registry import command, device_option, json_option
+
+if TYPE_CHECKING:
+    from softlab.hardware.devices import Device
 
 
 def _occupancy_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +34,7 @@ def _occupancy(options: argparse.Namespace) -> int:
     from softlab.hardware.devices import resolve
 
     device = resolve(options.device)
-    for registers in options.registers:
-        if registers > device.max_registers_per_thread:
-            most = device.max_registers_per_thread
-            raise ValueError(f"registers = {registers}: a thread on {device.name} has at most {most}. Give fewer.")
+    _check_possible(device, options.registers, options.smem)
     threads = options.threads or range(device.warp_size, device.max_threads_per_block + 1, device.warp_size)
     found = [
         softlab.occupancy(device, threads=t, registers=r, smem=s, opt_in=not options.no_opt_in)
@@ -50,6 +51,22 @@ def _occupancy(options: argparse.Namespace) -> int:
     limits = tuple(f"by {name}" for name in found[0].limits)
     print_table(f"Occupancy on {device.name} ({device.arch})", (*head, *limits, ""), rows)
     return 0
+
+
+def _check_possible(device: Device, registers: Sequence[int], smem: Sequence[int]) -> None:
+    """No kernel on this device has more, whatever else it has.
+
+    Raises:
+        ValueError: a number is greater than the device's limit; the message has both.
+    """
+    given = {
+        "registers": (registers, device.max_registers_per_thread, "a thread on {} has at most {}"),
+        "smem": (smem, device.smem_per_block_optin, "a block on {} has at most {} bytes of shared memory"),
+    }
+    for name, (values, most, limit) in given.items():
+        for value in values:
+            if value > most:
+                raise ValueError(f"{name} = {value}: {limit.format(device.name, most)}. Give fewer.")
 
 
 def _devices_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,9 +6,10 @@ memory. What is computed and never used does no harm. The finding names the line
 local memory; of a register the line that uses it.
 
 Three rules keep good kernels free of alarms. The result of a bitwise operation has a value if one of its sources has.
-A load from local memory has a value if one of its bytes was written, and a load of one byte always has: the rest may
-be padding of a structure. A floating-point number has no padding: all of its bytes must be written. A store of several
-elements is reported only if none of them has a value.
+A load from local memory has a value if one of its bytes was written: the rest may be padding of a structure. A byte
+may be padding as well, so that a store of bytes is not reported; what is computed from a byte has no value if the byte
+has none. A floating-point number has no padding: all of its bytes must be written. A store of several elements is
+reported only if none of them has a value.
 
 The observer cannot see what the compiler has decided: it often drops a variable without a value, or takes the value of
 another path. A kernel compiled with ``options=["-G"]``, without optimisation, keeps all its variables. Votes,
@@ -41,6 +42,7 @@ _BITWISE = ("and", "or", "xor", "lop3", "prmt", "bfi", "shf", "cnot")
 _MEMORY = ("ld", "ldu", "st", "atom", "red", "cp", "st.async", "ldmatrix", "stmatrix")
 _STORES = ("st", "atom", "red", "stmatrix")
 _NUMBERS = ("f32", "f64")
+_BYTES = ("b8", "u8", "s8")
 _FIX = "Give the variable a value where it is declared, or on every path that leads here"
 _TEXTS = {
     "address": "the thread uses in an address a local variable{names} that has no value",
@@ -205,7 +207,7 @@ class Undefined(Observer):
         for register, what in ((step.address, "address"), (step.branch, "branch")):
             if register in undefined:
                 self._report(step, what, (register,), undefined[register] & here)
-        if step.kind == "store" and step.sources and not self._is_local(step):
+        if step.kind == "store" and step.sources and not self._is_local(step) and not _stores_bytes(step.instruction):
             found = [undefined.get(name) if name else None for name in step.sources]
             if all(one is not None for one in found):
                 self._report(step, "store", step.sources, np.logical_and.reduce([*found, here]))  # type: ignore[list-item]
@@ -365,6 +367,11 @@ def _names(operands: Any) -> tuple[str | None, ...]:
 
 def _stores_fragment(instruction: Instruction) -> bool:
     return instruction.opcode == "wmma" and instruction.has("store")
+
+
+def _stores_bytes(instruction: Instruction) -> bool:
+    """Whether each element is one byte: it may be padding of a structure that is copied."""
+    return instruction.opcode == "st" and instruction.modifiers[-1] in _BYTES
 
 
 def _stored_operands(instruction: Instruction) -> tuple[str | None, ...]:

@@ -1,12 +1,13 @@
 """Frozen records of what a run counted and logged: counters by instruction, warp-level accesses and shuffles.
 
 Records are columnar: NumPy arrays with one row per event. So a view can filter them with a mask, and a file holds them
-without pickle. Records with arrays compare by identity: compare ``counters`` or columns to compare two runs.
+without pickle. Records compare by their contents (:class:`Compared`), so a run equals the one that a file holds of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,32 @@ COUNTERS = (
 )
 
 
+class Compared:
+    """A record that equals another of its class if all fields do: arrays by dtype, shape and bits, so NaN equals NaN.
+
+    A field with ``compare=False`` does not count.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return type(self) is type(other) and all(map(_same, _compared(self), _compared(other)))
+
+    def __hash__(self) -> int:
+        parts = (one.shape if isinstance(one, np.ndarray) else one for one in _compared(self))
+        return hash((type(self), *parts))
+
+
+def _compared(record: Any) -> list[Any]:
+    return [getattr(record, column.name) for column in fields(record) if column.compare]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+        return bool(one == other)
+    return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+
+
 @dataclass(frozen=True)
 class Buffer:
     """One array argument as the kernel sees it: ``base`` its address, ``nbytes`` its size, ``index`` the argument's."""
@@ -56,7 +83,7 @@ class Buffer:
 
 
 @dataclass(frozen=True, eq=False)
-class Accesses:
+class Accesses(Compared):
     """Warp-level memory accesses of the recorded blocks, in the order they ran. One row per warp and instruction.
 
     line (n,) int32: line of the kernel's CUDA file (0: unknown);
@@ -103,7 +130,7 @@ _ACCESS_COLUMNS: dict[str, tuple[tuple[int, ...], str]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Shuffles:
+class Shuffles(Compared):
     """Warp shuffles of the recorded blocks. One row per warp and instruction.
 
     line, instruction, block, warp, step as in :class:`Accesses`; mode (n,) '<U4' ("bfly", "down", "up", "idx");
@@ -140,7 +167,7 @@ class Shuffles:
 
 
 @dataclass(frozen=True, eq=False)
-class InstructionCounters:
+class InstructionCounters(Compared):
     """The counters of each PTX instruction, with its text and its source lines.
 
     text: PTX text of each; frames: its source lines, innermost call first, as (file, line);

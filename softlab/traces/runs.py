@@ -16,14 +16,14 @@ import numpy as np
 
 from softlab.archives import checked_column, read_archive, write_archive
 from softlab.findings import Finding, found_words, headline, without_repetitions
-from softlab.traces.records import COUNTERS, Accesses, Buffer, FusedAccess, InstructionCounters, Shuffles
+from softlab.traces.records import COUNTERS, Accesses, Buffer, Compared, FusedAccess, InstructionCounters, Shuffles
 
 #: Lines of a record's text below its first one, and findings and remarks among them.
 _MOST_LINES, _MOST_FINDINGS, _MOST_REMARKS = 24, 3, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Compared):
     """What one launch did. On a GPU the counters and logs are empty: hardware counters need Nsight Compute.
 
     executor: "emulator" or "gpu"; grid, block: three ints each; arch: the compiled architecture; file: name of the
@@ -38,6 +38,9 @@ class Run:
     and which headers were taken from a guessed place, in sentences; launched: program and arguments for
     ``softlab.estimate``, with weak references to the arrays (None
     for a run from a file or from another process).
+
+    Two runs are equal if all that they hold is equal, the addresses of the arrays too, but not ``launched``.
+    ``softlab.compare`` says what differs.
     """
 
     executor: str
@@ -256,10 +259,11 @@ _LOGS: dict[str, type[Accesses] | type[Shuffles]] = {"shared": Accesses, "global
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(Compared):
     """An operator's run on the emulator: ``output`` (the operator's result), ``plan`` and ``run``.
 
-    The trace itself also has the counters, lines and logs of its run.
+    The trace itself also has the counters, lines and logs of its run. Traces are equal if output (its bits), plan and
+    run are.
     """
 
     output: np.ndarray

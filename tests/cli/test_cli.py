@@ -97,6 +97,12 @@ def test_occupancy(capsys):
     assert [f["threads"] for f in every] == list(range(32, 1025, 32))
 
 
+def test_occupancy_of_the_most_that_a_block_takes(capsys):
+    arguments = ("occupancy", "--threads", 32, "--registers", 255, "--smem", 65536, "--device", "T4", "--json")
+    status, out, _ = run(capsys, *arguments)
+    assert (status, json.loads(out)[0]["blocks_per_sm"]) == (0, 1)
+
+
 def test_occupancy_without_opt_in(capsys):
     _, out, _ = run(capsys, "occupancy", "--threads", 32, "--registers", 8, "--smem", 50_000, "--no-opt-in", "--json")
     assert json.loads(out)[0]["blocks_per_sm"] == 0
@@ -176,6 +182,11 @@ def test_durations(seconds, words):
         (("occupancy", "--threads", 32, "--registers", 32, "--smem", -1), "smem = -1"),
         (("occupancy", "--registers", 999, "--device", "H200"), "registers = 999: a thread on H200 has at most 255"),
         (("occupancy", "--registers", 32, 256, "--device", "T4"), "registers = 256: a thread on T4 has at most 255"),
+        (
+            ("occupancy", "--registers", 32, "--smem", 0, 99999999, "--device", "H200"),
+            "smem = 99999999: a block on H200 has at most 232448 bytes of shared memory. Give fewer.",
+        ),
+        (("occupancy", "--registers", 32, "--smem", 65537, "--no-opt-in", "--device", "T4"), "at most 65536 bytes of"),
         (("trace", 4, -1), "softlab trace: cols = -1: a shape has no negative size"),
         (("trace", 1, 10**14), "softlab trace: Unable to allocate 364. TiB for an array with shape"),
         (("devices", "--device", "sm_61"), "unknown architecture 'sm_61'"),

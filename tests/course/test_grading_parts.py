@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Sequence
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +154,45 @@ def test_one_job_grades_in_this_process(monkeypatch: pytest.MonkeyPatch):
     assert seen == [{"shipped": Path("shipped"), "seconds": 7, "confinement": limits, "variants": False}] * 2
     with pytest.raises(ValueError, match="jobs = 0: at least 1 is needed"):
         next(grading.graded_by(0, notebooks, Path("shipped"), 7, limits))
+
+
+def graded_slowly(notebook: HandedIn, **options: object) -> Submission:
+    """Of a notebook with a folder: begins, and ends when the folder has a file "go"."""
+    if notebook.file == "broken":
+        raise LookupError(notebook.file)
+    for folder in map(Path, notebook.cells):
+        (folder / f"begun {notebook.file}").touch()
+        until = time.monotonic() + 20
+        while not (folder / "go").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        (folder / f"over {notebook.file}").touch()
+    return Submission(notebook.file, {})
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of fork(), in a process with threads
+@pytest.mark.parametrize("second", ["broken", "left"])
+def test_who_stops_does_not_wait_for_the_notebooks_that_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, second: str
+):
+    """Neither where the caller wants no more nor where one cannot be graded; those that nobody began never begin."""
+    monkeypatch.setattr(grading, "graded", graded_slowly)
+    monkeypatch.setattr(grading, "get_context", lambda method: get_context("fork"))
+    notebooks = [HandedIn("first"), HandedIn("second"), *(HandedIn(str(n), (str(tmp_path),)) for n in range(12))]
+    if second == "broken":
+        notebooks[1] = HandedIn("broken")
+    found = grading.graded_by(2, notebooks, Path("shipped"), 7, Confinement())
+    assert next(found).file == "first"
+    if second == "broken":
+        with pytest.raises(LookupError, match="broken"):
+            next(found)
+    else:
+        found.close()
+    assert not list(tmp_path.glob("over *"))
+    (tmp_path / "go").touch()
+    for process in active_children():
+        process.join(20)
+    begun = len(list(tmp_path.glob("begun *")))
+    assert begun == len(list(tmp_path.glob("over *"))) < 12
 
 
 # Answers without a verdict

@@ -176,7 +176,7 @@ def test_half_of_a_number_is_not_a_value_but_half_of_a_structure_may_be_padding(
         assert [f.kind for f in run.findings] == ["uninitialized-local"] * found
 
 
-@pytest.mark.parametrize("kind", ["u32", "v2.u16"])
+@pytest.mark.parametrize("kind", ["u32", "v2.u16", "v4.u8"])
 def test_of_the_bytes_that_are_used_those_of_a_number_need_a_value(kind: str) -> None:
     """The compiler says which bytes are used. What the others hold does not matter, nor where they lie."""
     head = _HEAD.replace("{\n", "{\n  .local .align 8 .b8 __local_depot0[16];\n  .reg .b16 %rs<5>;\n", 1)
@@ -187,7 +187,7 @@ def test_of_the_bytes_that_are_used_those_of_a_number_need_a_value(kind: str) ->
     for used, written in product((0b1, 0b100, 0b1000, 0b1010, 0b1111), (0, 0b1, 0b11, 0b111, 0b1110, 0b1000, 0b0101)):
         body = "".join(f"st.local.u8 [stack+{8 + k}], %r1; " for k in range(4) if written >> k & 1)
         body += f'.pragma "used_bytes_mask {used:#x}"; ld.local.{kind} {into}, [stack+8]; '
-        body += "".join(f"st.global.u{8 * size} [%rd1], {one}; " for one in registers.split(", "))
+        body += "".join(f"st.global.u{8 * max(size, 2)} [%rd1], {one}; " for one in registers.split(", "))
         ptx = f"{head}{body} ret; }}".replace("stack", "__local_depot0")
         run = Kernel.from_ptx(ptx, "k").run(1, 1, (np.zeros(1, np.uint32), 77), check="collect", record=False)
         never = [
@@ -197,3 +197,40 @@ def test_of_the_bytes_that_are_used_those_of_a_number_need_a_value(kind: str) ->
         ]  # fmt: skip
         assert bool(run.findings) == bool(never), (bin(used), bin(written))
         assert {finding.kind for finding in run.findings} <= {"uninitialized-local"}
+
+
+@pytest.mark.parametrize(("store", "found"), [("u8", False), ("u16", True)])
+def test_a_byte_may_be_copied_as_padding_and_not_be_computed_with(store: str, found: bool) -> None:
+    head = _HEAD.replace("{\n", "{\n  .local .align 8 .b8 __local_depot0[16];\n  .reg .b16 %rs<5>;\n", 1)
+    body = f"ld.local.u8 %rs1, [__local_depot0+8]; st.global.{store} [%rd1], %rs1;"
+    run = Kernel.from_ptx(f"{head}{body} ret; }}", "k").run(1, 1, (np.zeros(2, np.uint32), 1), check="collect")
+    assert [finding.kind for finding in run.findings] == ["uninitialized-local"] * found
+
+
+BYTES = r"""
+struct __align__(4) Flags { unsigned char first, second, none, last; };
+extern "C" __global__ void of_a_structure(const int* x, int* y, int n) {
+  Flags flags[4];
+  for (int i = 0; i < n; ++i) {
+    flags[i & 3].first = x[i];
+    flags[i & 3].second = x[i + 1];
+    flags[i & 3].last = 3;
+  }
+  const Flags& one = flags[x[0] & 3];
+  y[0] = one.first; y[1] = one.second; y[2] = one.last;
+}
+extern "C" __global__ void of_an_array(const int* x, int* y, int n) {
+  unsigned char bytes[16];
+  for (int i = 0; i < n; ++i) bytes[x[i] & 15] = i;
+  y[0] = bytes[x[0] & 15];
+}"""
+
+
+@pytest.mark.parametrize(("name", "line"), [("of_a_structure", 11), ("of_an_array", 16)])
+def test_bytes_that_nobody_wrote(name: str, line: int) -> None:
+    """The compiler loads the structure as ld.local.v4.u8, and says that three of the bytes are used."""
+    kernel = Kernel(BYTES, name)
+    assert ("used_bytes_mask" in kernel.program.ptx.partition(name)[2]) == (name == "of_a_structure")
+    for n, found in ((0, [("uninitialized-local", line)]), (8, [])):
+        run = kernel.run(1, 1, (np.arange(9, dtype=np.int32), np.zeros(4, np.int32), n), check="collect")
+        assert [(finding.kind, finding.line) for finding in run.findings] == found

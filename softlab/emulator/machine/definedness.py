@@ -50,8 +50,8 @@ def propagates(instruction: Instruction) -> bool:
 
 
 def loads_local(instruction: Instruction, image: Image) -> bool:
-    """Whether an instruction may load from local memory. A byte may be padding of a structure, and does not count."""
-    if instruction.opcode != "ld" or instruction.modifiers[-1] in ("u8", "s8", "b8"):
+    """Whether an instruction may load from local memory."""
+    if instruction.opcode != "ld":
         return False
     space = space_of(instruction)
     if space == "param":  # of a call: a variable on the stack
