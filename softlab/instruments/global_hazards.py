@@ -149,32 +149,34 @@ class GlobalHazards(Observer):
     def _begin_orders(self, batch: Batch) -> None:
         """Orders of this batch, compiled ones where words matter."""
         size = (batch.blocks, batch.threads)
-        self._keyed = bool(self._strong_shared) and STEP.ready(batch.compiled, 0)
+        keyed = bool(self._strong_shared) and STEP.ready(batch.compiled, 0)
+        if keyed != self._keyed:
+            self._keyed, self._latest = keyed, {}
         before: list[HappensBefore] = list(self._orders)
         self._orders = []
         for number in range(2 if self._strong_accesses else 1):
-            earlier = before[number] if before else None
-            of_reads = number == 1
-            if not self._keyed:
-                words = earlier.published() if earlier is not None else {}
-                self._orders.append(HappensBefore(*size, words, of_reads=of_reads))
-            elif isinstance(earlier, NativeOrder):
-                self._orders.append(NativeOrder(*size, earlier, of_reads=of_reads))
-            else:
-                words = earlier.published() if earlier is not None else {}
-                self._orders.append(NativeOrder(*size, words, of_reads=of_reads))
-
+            self._orders.append(self._next_order(size, before[number] if before else None, of_reads=number == 1))
         for order in before:
-            order.release()
+            if not any(order is kept for kept in self._orders):
+                order.release()
         if isinstance(first := self._orders[0], NativeOrder):
             first.remembers_reads = self._volatile_stores
+
+    def _next_order(self, size: tuple[int, int], before: HappensBefore | None, *, of_reads: bool) -> HappensBefore:
+        """The order of a batch of this size; ``before``: that of the batch before it."""
+        if not self._keyed:
+            words = before.published() if before is not None else {}
+            return HappensBefore(*size, words, of_reads=of_reads)
+        if not isinstance(before, NativeOrder):
+            words = before.published() if before is not None else {}
+            return NativeOrder(*size, words, of_reads=of_reads)
+        return before if before.begins_again(*size) else NativeOrder(*size, before, of_reads=of_reads)
 
     def _begin_native(self, batch: Batch) -> None:
         """Compiled code for the accesses of this batch, where the run may use it."""
         if batch.compiled != "none":
             self._native = self._native or NativeAccess(remembers=self._volatile_stores)
             self._native.begin(self._orders, self._events.batch_start, keyed=self._keyed)
-        self._latest = {}
 
     def done(self) -> None:
         """After the last batch nobody asks for the order of events."""

@@ -119,12 +119,16 @@ class HappensBefore:
         self._parts = PartsOfWarps()
         self.per_block = blocks * self.warps > _MOST_COLUMNS
         self._lanes = LanesTold(blocks * self.warps)
+        self._begin(earlier)
+
+    def _begin(self, earlier: dict[Hashable, int]) -> None:
+        """Make what holds the words, and what lanes tell."""
         sizes = self._lanes.sizes
         self._head = np.zeros(HEAD + sum(sizes.values()), np.int64)
-        self._head[[THREADS, PER_BLOCK, COLUMNS]] = threads, self.per_block, self.columns
+        self._head[[THREADS, PER_BLOCK, COLUMNS]] = self.threads, self.per_block, self.columns
         self._head[list(sizes)] = HEAD + np.cumsum([0, *sizes.values()])[:-1]
         self._lanes.look_at(self._head)
-        self._told = ToldWords(blocks, self.warps, self.columns + 1, earlier)
+        self._told = ToldWords(self._blocks, self.warps, self.columns + 1, earlier)
         if earlier:
             self._tables()
 

@@ -96,6 +96,16 @@ def new_node(
     return n
 
 
+def first_node(s: Int64s) -> int:
+    """Begin with node 0 alone, which knows nothing."""
+    s[NODE_COUNT], s[SNAPSHOT_COUNT], s[ROW_COUNT], s[CHAINS] = 0, 0, 1, 1
+    for column in range(s[WIDTH]):
+        s[s[ROWS] + column] = 0
+    new_node(s, NONE, NONE, 0, 0, NONE, 0, 0, 0)
+    s[s[NODES] + IS_LAST] = 0
+    return 0
+
+
 @out_of_line
 def gather(s: Int64s, n: int, target: int, visit: int) -> int:
     """Raise the times at a place of the arena to those of a node."""

@@ -8,10 +8,23 @@ from __future__ import annotations
 
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.native_python import Int64s, out_of_line
-from softlab.instruments.known_nodes import fence_node, joined, learn, newest_of, row_of, time_in, told, told_by
+from softlab.instruments.known_nodes import (
+    fence_node,
+    first_node,
+    joined,
+    learn,
+    newest_of,
+    row_of,
+    time_in,
+    told,
+    told_by,
+)
 from softlab.instruments.known_words import found_word, has_room, learn_word, line_of, recall, split, tell_block
 from softlab.instruments.node_layout import (
     ALL_LANES,
+    ASKED_MINE,
+    ASKED_OTHER,
+    ASKED_TIME,
     BY,
     CALL,
     CALLS,
@@ -19,15 +32,21 @@ from softlab.instruments.node_layout import (
     EARLIER,
     FENCED,
     FENCED_IN_BLOCK,
+    HAS_FAR,
+    HEAD,
     KEY,
     KNOWN,
     LANE_TELLS,
     LANES_SHARE,
+    LAST_TIME,
+    LAST_TOLD,
     LATEST_TOLD,
     LINE,
     LINE_SHIFT,
     LINES,
     MASK,
+    MEMO,
+    MEMOS,
     NO_LINE,
     NODE_COUNT,
     NODE_ROOM,
@@ -39,8 +58,10 @@ from softlab.instruments.node_layout import (
     PER_BLOCK,
     ROW_COUNT,
     ROW_ROOM,
+    SINGLES,
     TABLE,
     TELLS,
+    TOLD,
     TOLD_AT,
     TOLD_UNTIL,
     VISITS,
@@ -53,7 +74,9 @@ from softlab.instruments.node_layout import (
 )
 
 # What :func:`step` does
-FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES, INDEX, LATEST, LAST_READS = range(13)
+FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES, INDEX, LATEST, LAST_READS, BEGIN = (
+    range(14)
+)
 # Flags of it
 TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS, REMEMBER = 1, 2, 4, 8, 16, 32
 
@@ -326,6 +349,54 @@ def index(s: Int64s) -> int:
     return 0
 
 
+def take_over(s: Int64s) -> int:
+    """What words and lines of global memory tell counts from now on as that of an earlier batch; others are left out.
+
+    Gives how many there are.
+    """
+    kept, lines = 0, 0
+    for n in range(s[WORD_COUNT]):
+        at, to = s[WORDS] + WORD * n, s[WORDS] + WORD * kept
+        key, time = s[at + KEY], max(s[at + EARLIER], newest_of(s, s[at + TELLS]))
+        if key < 0 or key >= OF_READER or time == 0:
+            continue
+        for item in range(WORD):
+            s[to + item] = 0
+        s[to + KEY] = key
+        s[to + EARLIER] = time
+        kept += 1
+        lines += key >= OF_LINE
+    s[LINES] = lines
+    s[SINGLES] = kept - lines
+    return kept
+
+
+def begin_batch(s: Int64s, blocks: int) -> int:
+    """A batch begins in which warps know nothing, and words tell what earlier batches did."""
+    kept = take_over(s)
+    if kept < s[WORD_COUNT]:
+        s[WORD_COUNT] = kept
+        table = s[TABLE]
+        for slot in range(2 * s[WORD_ROOM]):
+            s[table + slot] = NONE
+        index(s)
+    for at in range(HEAD, s[TOLD]):  # the segments of warps, lanes and blocks
+        s[at] = 0
+    parts, told, memo = s[PART_LANES], s[TOLD], s[MEMO]
+    for warp in range(blocks * s[WARPS]):
+        s[parts + warp] = ALL_LANES
+    for item in range(6 * blocks * s[WARPS]):
+        s[told + item] = NONE
+    for item in range(3 * MEMOS):
+        s[memo + item] = NONE
+    s[PARTS], s[CALLS], s[LAST_TIME], s[LAST_TOLD] = 0, 0, 0, 0
+    s[LANES_SHARE], s[VISITS] = 0, 0
+    s[ASKED_TIME], s[ASKED_OTHER], s[ASKED_MINE] = 0, 0, 0
+    s[HAS_FAR] = kept > 0
+    first_node(s)
+    return blocks
+
+
 def latest(s: Int64s, found: Int64s) -> int:
     """The latest time that each word tells to all."""
     for n in range(s[WORD_COUNT]):
@@ -353,6 +424,8 @@ def questions(s: Int64s, op: int, words: Int64s, found: Int64s, lanes: Int64s, c
         return index(s)
     if op == LATEST:
         return latest(s, words)
+    if op == BEGIN:
+        return begin_batch(s, count)
     return count
 
 

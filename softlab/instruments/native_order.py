@@ -7,6 +7,7 @@ lanes, and the questions of NumPy are as in :class:`~softlab.instruments.happens
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from softlab.instruments import known_steps
 from softlab.instruments import node_layout as layout
 from softlab.instruments.arenas import ARENAS
 from softlab.instruments.happens_before import HappensBefore, OwnWords
+from softlab.instruments.lanes_told import LanesTold
 from softlab.instruments.native_access import STEP
 
 #: Segments of the arena that have one size, in items: warps, warps * warps of a block, blocks or a constant.
@@ -82,47 +84,58 @@ class NativeOrder(HappensBefore):
         self, blocks: int, threads: int, earlier: Mapping[Hashable, int] | NativeOrder, *, of_reads: bool = False
     ) -> None:
         super().__init__(blocks, threads, {}, of_reads=of_reads)
-        size = blocks * self.warps
-        width, snapshot = self.columns + 1, 1 if self.per_block else self.warps
         keys, times = _told_by(earlier)
+        self._use(self._first_arena(len(keys)))
+        self._step(known_steps.BEGIN, _NO_ITEMS, _NO_ITEMS, count=blocks)
+        self._lanes.look_at(self._s)
+        self._take(keys, times)
+
+    def _begin(self, earlier: dict[Hashable, int]) -> None:
+        """Words, and what lanes tell, are in the arena."""
+        #: Whether it keeps when each warp read each word last.
+        self.remembers_reads = False
+        #: All warps wait at a barrier.
+        self._all_wait = np.full(self._blocks * self.warps, 3, np.int64)
+        #: The places of what warps know of their blocks, and of the arena.
+        self._frame = np.zeros(2, np.int64)
+        self._frame[0] = self._known.ctypes.data
+
+    def begins_again(self, blocks: int, threads: int) -> bool:
+        """Whether it serves for the next batch from now on, which has as many blocks and threads.
+
+        False, and nothing is done, where that batch has other sizes, or where its words may need more room.
+        """
+        size = self._blocks * self.warps
+        if (blocks, threads) != (self._blocks, self.threads):
+            return False
+        if _room_of_words(int(self._s[layout.WORD_COUNT]) + _WORDS_OF_A_WARP * size) > self._s[layout.WORD_ROOM]:
+            return False
+        self._meetings.clear()
+        self._syncs.clear()
+        self._step(known_steps.BEGIN, _NO_ITEMS, _NO_ITEMS, count=blocks)
+        return True
+
+    def _first_arena(self, words: int) -> np.ndarray:
+        """An arena for a batch in which as many words are known at first."""
+        size, width = self._blocks * self.warps, self.columns + 1
         rooms = {
             layout.NODE_ROOM: 32 * size + 4096,
             layout.SNAPSHOT_ROOM: 16 * size + 2048,
             layout.ROW_ROOM: max(128 + 3 * self.warps, min(4 * size + 512, _FIRST_ROWS // (8 * width))),
-            layout.WORD_ROOM: _room_of_words(len(keys) + _WORDS_OF_A_WARP * size),
+            layout.WORD_ROOM: _room_of_words(words + _WORDS_OF_A_WARP * size),
         }
         head = np.zeros(layout.HEAD, np.int64)
-        head[: layout.SNAPSHOT + 1] = self.warps, width, self.per_block, threads, snapshot
-        head[[layout.COLUMNS, layout.HAS_NODES, layout.CHAINS]] = self.columns, 1, 1
-        head[layout.IS_LAZY] = width > _WIDEST_ROWS
-        #: Whether it keeps when each warp read each word last.
-        self.remembers_reads = False
-        #: All warps wait at a barrier.
-        self._all_wait = np.full(size, 3, np.int64)
-        #: The places of what warps know of their blocks, and of the arena.
-        self._frame = np.zeros(2, np.int64)
-        self._frame[0] = self._known.ctypes.data
-        self._use(self._arena(head, rooms))
-        self._know_nothing()
-        self._take(keys, times)
-
-    def _know_nothing(self) -> None:
-        """Fill the arena with what warps know at first: node 0."""
-        s, size = self._s, self._blocks * self.warps
-        s[layout.HEAD : s[layout.TOLD]] = 0  # the segments of warps, lanes and blocks
-        self._segment(layout.PART_LANES, size)[:] = layout.ALL_LANES
-        self._lanes.look_at(s)
-        self._forget()
-        self._segment(layout.NODES, layout.NODE)[:] = 0
-        for empty in (layout.PARENT, layout.OTHER, layout.OF_ROW):
-            s[s[layout.NODES] + empty] = layout.NONE
-        self._segment(layout.ROWS, self.columns + 1)[:] = 0
-        s[[layout.NODE_COUNT, layout.ROW_COUNT]] = 1
+        snapshot = 1 if self.per_block else self.warps
+        head[: layout.SNAPSHOT + 1] = self.warps, width, self.per_block, self.threads, snapshot
+        head[[layout.COLUMNS, layout.HAS_NODES, layout.IS_LAZY]] = self.columns, 1, width > _WIDEST_ROWS
+        return self._arena(head, rooms)
 
     def _take(self, keys: np.ndarray, times: np.ndarray) -> None:
         """What words tell of earlier batches."""
+        if not len(keys):
+            return
         s = self._s
-        s[layout.HAS_FAR] = len(keys) > 0
+        s[layout.HAS_FAR] = 1
         s[layout.WORD_COUNT] = len(keys)
         s[layout.LINES] = np.count_nonzero(keys >= layout.OF_LINE)
         s[layout.SINGLES] = len(keys) - s[layout.LINES]
@@ -135,34 +148,14 @@ class NativeOrder(HappensBefore):
 
     def _arena(self, head: np.ndarray, rooms: Mapping[int, int]) -> np.ndarray:
         """An arena with room for as many nodes, snapshots, rows and words. Its first items are those of ``head``."""
-        size = self._blocks * self.warps
-        sizes = (
-            dict.fromkeys(_PER_WARP, size)
-            | self._lanes.sizes
-            | {
-                layout.DIFFERS: self._blocks,
-                layout.BLOCK_TOLD: self._blocks,
-                layout.PART_NEAR: size * self.warps,
-                layout.TOLD: 6 * size,
-                layout.MEMO: 3 * layout.MEMOS,
-                layout.BLOCK_TIMES: int(head[layout.SNAPSHOT]),
-                layout.NODES: layout.NODE * rooms[layout.NODE_ROOM],
-                layout.SNAPSHOTS: int(head[layout.SNAPSHOT]) * rooms[layout.SNAPSHOT_ROOM],
-                layout.ROWS: int(head[layout.WIDTH]) * rooms[layout.ROW_ROOM],
-                layout.WORDS: layout.WORD * rooms[layout.WORD_ROOM],
-                layout.TABLE: 2 * rooms[layout.WORD_ROOM],
-            }
+        segments, places, items = _places(
+            self._blocks, self.warps, int(head[layout.SNAPSHOT]), int(head[layout.WIDTH]), tuple(rooms.items())
         )
-        arena = ARENAS.take(layout.HEAD + sum(sizes.values()))
+        arena = ARENAS.take(items)
         arena[: layout.HEAD] = head
-        place = layout.HEAD
-        for segment, items in sizes.items():
-            arena[segment] = place
-            place += items
-        for name, room in rooms.items():
-            arena[name] = room
+        arena[segments] = places
         table = int(arena[layout.TABLE])
-        arena[table : table + sizes[layout.TABLE]] = layout.NONE
+        arena[table : table + 2 * rooms[layout.WORD_ROOM]] = layout.NONE
         return arena
 
     def _use(self, arena: np.ndarray) -> None:
@@ -464,6 +457,30 @@ class NativeOrder(HappensBefore):
     def pass_cluster(self, lane: np.ndarray, size: int) -> None:
         """These lanes pass the barrier of their cluster."""
         self.read(KeyedAccess(cluster_keys(lane // (self.threads * size)), lane))
+
+
+@lru_cache(maxsize=64)
+def _places(
+    blocks: int, warps: int, snapshot: int, width: int, rooms: tuple[tuple[int, int], ...]
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Of an arena the names of its segments and rooms, where each segment begins and how large each room is, and its
+    items in all.
+
+    ``rooms``: the name of each room, and how many nodes, snapshots, rows or words have room.
+    """
+    size, room = blocks * warps, dict(rooms)
+    sizes = dict.fromkeys(_PER_WARP, size) | LanesTold(size).sizes
+    sizes |= {layout.DIFFERS: blocks, layout.BLOCK_TOLD: blocks, layout.PART_NEAR: size * warps}
+    sizes |= {layout.TOLD: 6 * size, layout.MEMO: 3 * layout.MEMOS, layout.BLOCK_TIMES: snapshot}
+    sizes |= {
+        layout.NODES: layout.NODE * room[layout.NODE_ROOM],
+        layout.SNAPSHOTS: snapshot * room[layout.SNAPSHOT_ROOM],
+        layout.ROWS: width * room[layout.ROW_ROOM],
+        layout.WORDS: layout.WORD * room[layout.WORD_ROOM],
+        layout.TABLE: 2 * room[layout.WORD_ROOM],
+    }
+    ends = layout.HEAD + np.cumsum([0, *sizes.values()])
+    return np.array([*sizes, *room]), np.array([*ends[:-1], *room.values()]), int(ends[-1])
 
 
 def _told_by(earlier: Mapping[Hashable, int] | NativeOrder) -> tuple[np.ndarray, np.ndarray]:

@@ -227,9 +227,17 @@ class Recorder(Observer):
         """Find out which rows of the batch are recorded."""
         self._known = batch.shared.known
         self._linear = batch.geometry.linear(np.arange(batch.blocks))
-        self._rows = np.flatnonzero(np.isin(self._linear, self._wanted))
+        self._rows = self._wanted_rows()
         self._warps_per_block = batch.threads // WARP
         self._seen = (None, None)
+
+    def _wanted_rows(self) -> np.ndarray:
+        """The rows of the batch that are recorded."""
+        wanted = self._wanted
+        if not len(wanted):
+            return np.zeros(0, np.int64)
+        place = np.minimum(np.searchsorted(wanted, self._linear), len(wanted) - 1)
+        return np.flatnonzero(wanted[place] == self._linear)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Record an event of this kind."""

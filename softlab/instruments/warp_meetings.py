@@ -17,6 +17,11 @@ class WarpMeetings:
         #: For each barrier what the warps that arrived at it and went on knew then.
         self._arrived: dict[int, np.ndarray] = {}
 
+    def clear(self) -> None:
+        """Forget everything."""
+        self.known[...] = 0
+        self._arrived.clear()
+
     def repeat(self, rows: int) -> None:
         """Give each of ``rows`` blocks what the first one has, before any warp has arrived and gone on."""
         self.known = np.repeat(self.known, rows, axis=0)

@@ -52,6 +52,14 @@ class Both:
         self.native = NativeOrder(BLOCKS, THREADS, native, of_reads=of_reads)
         self.orders: tuple[Any, Any] = self.plain, self.native
 
+    def begin_again(self, published: dict, of_reads: bool, same: bool) -> None:
+        """The next batch, with the ``same`` compiled order or with another one."""
+        self.plain = HappensBefore(BLOCKS, THREADS, dict(published), of_reads=of_reads)
+        assert not self.native.begins_again(BLOCKS + 1, THREADS)
+        if not same or not self.native.begins_again(BLOCKS, THREADS):
+            self.native = NativeOrder(BLOCKS, THREADS, self.native, of_reads=of_reads)
+        self.orders = self.plain, self.native
+
     def compare(self, random: np.random.Generator, now: int) -> None:
         mine, other = random.integers(0, len(EVERY), (2, 400))
         other = np.where(random.random(400) < 0.1, -1, other)
@@ -171,7 +179,7 @@ def test_events_order_lanes_as_in_numpy(
             published = both.plain.published()
             assert both.native.published() == published
             if batch == 0:
-                both = Both(published, both.native, of_reads)
+                both.begin_again(published, of_reads, random.random() < 0.5)
     assert answers == 8 * 2 * EVENTS
 
 
@@ -189,7 +197,10 @@ def test_rows_of_words_are_published_word_by_word(first: int) -> None:
         published = both.plain.published()
         assert len(published) == 1 + 2 * WARP * (batch + 1)
         assert both.native.published() == published
-        both = Both(published, both.native, False)
+        before = both.native
+        both.begin_again(published, False, first % 3 > 0)
+        assert (both.native is before) == (first % 3 > 0)
+        assert both.native.published() == published
 
 
 KINDS = [0.5, 0.1, 0.1, 0.08, 0.02, 0.2]

@@ -58,6 +58,8 @@ class Geometry:
 
     def linear(self, rows: np.ndarray) -> np.ndarray:
         """Linear index in the grid of the blocks in these rows, (rows,) int64."""
+        if self.blocks_per_cluster == 1:
+            return self.first + rows
         x, y, z = self.block_indices(rows)
         return (z * self.grid[1] + y) * self.grid[0] + x
 
