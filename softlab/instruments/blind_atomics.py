@@ -58,7 +58,7 @@ def record(
         first = (addresses[i] - origin) >> shift
         if mine < block or mine >= block + threads:
             block = mine - mine % threads
-        is_row = width == 1 and is_whole_warp(lanes, i, count) and is_run(addresses, i, count, 1 << shift)
+        is_row = width == 1 and is_whole_warp(lanes, i, count, 1) and is_run(addresses, i, count, 1 << shift)
         if is_row and is_of_block(last, first, own, block, threads):
             fill_run(last, first, lanes, i, stamp)
             i += WARP

@@ -432,7 +432,10 @@ def learn(near: Int64s, s: Int64s, warp: int, v: int, lanes: int) -> int:
         oldest = min(oldest, near[warp * warps + k])
     if oldest >= s[s[BLOCK_TOLD] + warp // warps]:  # nobody knows more of the own block
         return 1
-    times = block_times(s, v, warp // warps)
+    if s[nodes + NODE * v + CHAIN] == NONE - 1 - warp and s[nodes + NODE * v + OF_ROW] >= 0:
+        times = s[nodes + NODE * v + TIMES]  # a fence of its own has all that it knew of its block
+    else:
+        times = block_times(s, v, warp // warps)
     for k in range(warps):
         near[warp * warps + k] = max(near[warp * warps + k], s[times + min(k, few - 1)])
     return 1

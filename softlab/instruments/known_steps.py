@@ -67,6 +67,7 @@ from softlab.instruments.node_layout import (
     VISITS,
     WARP_TELLS,
     WARPS,
+    WHOLE_TELLS,
     WORD,
     WORD_COUNT,
     WORD_ROOM,
@@ -78,13 +79,15 @@ FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES
     range(14)
 )
 # Flags of it
-TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS, REMEMBER = 1, 2, 4, 8, 16, 32
+TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS, REMEMBER, RISING = 1, 2, 4, 8, 16, 32, 64
 
 
-def is_whole_warp(lanes: Int64s, start: int, count: int) -> int:
-    """Whether all lanes of a warp, in their order, begin at ``start``."""
-    if start + WARP > count or lanes[start] % WARP:
+def is_whole_warp(lanes: Int64s, start: int, count: int, rising: int) -> int:
+    """Whether all lanes of a warp, in their order, begin at ``start``. ``rising``: lanes rise from item to item."""
+    if start + WARP > count or lanes[start] % WARP or lanes[start + WARP - 1] - lanes[start] != WARP - 1:
         return 0
+    if rising:
+        return 1
     differs = 0
     for k in range(WARP):
         differs |= lanes[start + k] - lanes[start] - k
@@ -94,11 +97,12 @@ def is_whole_warp(lanes: Int64s, start: int, count: int) -> int:
 def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: int, flags: int) -> int:
     """The warps of lanes make a fence. Gives the lane before which there was no more room, else ``count``."""
     before, i, tells = NONE, start, s[LANE_TELLS]
+    s[HAS_FAR] = 1
+    s[LAST_TOLD] = now
     while i < count:
         warp, first = lanes[i] // WARP, i
-        if is_whole_warp(lanes, i, count):
-            for k in range(WARP):
-                s[tells + warp * WARP + k] = now
+        if is_whole_warp(lanes, i, count, flags & RISING):
+            s[s[WHOLE_TELLS] + warp] = now
             i += WARP
         else:
             s[tells + lanes[i]] = now
@@ -119,19 +123,19 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
     return count
 
 
-def masks(s: Int64s, lanes: Int64s, count: int) -> int:
+def masks(s: Int64s, lanes: Int64s, count: int, rising: int) -> int:
     """The lanes of each warp that take part."""
     before, mask, i = NONE, 0, 0
     while i < count:
         s[s[MASK] + lanes[i] // WARP] = 0
-        i += WARP if is_whole_warp(lanes, i, count) else 1
+        i += WARP if is_whole_warp(lanes, i, count, rising) else 1
     i = 0
     while i < count:
         if lanes[i] // WARP != before:
             if before >= 0:
                 s[s[MASK] + before] |= mask
             before, mask = lanes[i] // WARP, 0
-        if is_whole_warp(lanes, i, count):
+        if is_whole_warp(lanes, i, count, rising):
             mask = ALL_LANES
             i += WARP
         else:
@@ -205,15 +209,20 @@ def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int,
     return at
 
 
-def is_line(words: Int64s, lanes: Int64s, start: int, count: int) -> int:
-    """Whether lanes of one warp, from ``start`` on, access the words of a line."""
+def is_line(words: Int64s, lanes: Int64s, start: int, count: int, rising: int) -> int:
+    """Whether lanes of one warp, from ``start`` on, access the words of a line. ``rising``: as before."""
     if start + LINE > count or words[start] < 0 or words[start] % LINE:
         return 0
     if words[start + LINE - 1] != words[start] + LINE - 1:
         return 0
     warp, differs = lanes[start] // WARP, 0
     for k in range(LINE):
-        differs |= (words[start + k] - words[start] - k) | (lanes[start + k] // WARP - warp)
+        differs |= words[start + k] - words[start] - k
+    if rising:
+        differs |= lanes[start + LINE - 1] // WARP - warp
+    else:
+        for k in range(LINE):
+            differs |= lanes[start + k] // WARP - warp
     return differs == 0
 
 
@@ -224,7 +233,7 @@ def accesses(
     if start == 0:
         s[CALLS] += 1
         if op != WRITE:
-            masks(s, lanes, count)
+            masks(s, lanes, count, flags & RISING)
     key, before, at, i = 0, NONE, NONE, start
     while i < count:
         warp, guess, line = lanes[i] // WARP, at, NO_LINE
@@ -238,7 +247,7 @@ def accesses(
         if at >= 0 and words[i] != key:
             guess = at + WORD
         key, before = words[i], warp
-        if not flags & REMEMBER and is_line(words, lanes, i, count):
+        if not flags & REMEMBER and is_line(words, lanes, i, count, flags & RISING):
             line = line_of(s, key, guess)
         if line != NO_LINE:
             at = access_word(near, s, op, OF_LINE | key >> LINE_SHIFT, warp, now, flags, line)

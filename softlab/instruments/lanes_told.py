@@ -17,12 +17,14 @@ class LanesTold:
     """The lanes of one batch. The arrays are segments of an arena, or of the head of one, which compiled code reads.
 
     ``of_warps`` (warps,): until when what all lanes of a warp did comes before what it tells; ``of_lanes`` (lanes,):
-    the same of one lane; ``has_read`` (warps,): the same of what a warp has read.
+    the same of one lane; ``has_read`` (warps,): the same of what a warp has read. ``of_whole`` (warps,): as if all
+    lanes of a warp had this time in ``of_lanes``.
     """
 
     def __init__(self, warps: int) -> None:
         few = layout.LATEST_TOLD * warps
         lanes = {layout.WARP_TELLS: warps, layout.WARP_HAS_READ: warps, layout.LANE_TELLS: WARP * warps}
+        lanes[layout.WHOLE_TELLS] = warps
         #: The segments and their items.
         self.sizes = lanes | {layout.TOLD_AT: few, layout.TOLD_UNTIL: few}
 
@@ -30,7 +32,7 @@ class LanesTold:
         """The arena that has the segments from now on."""
         self._s = s
         views = (s[int(s[segment]) : int(s[segment]) + items] for segment, items in self.sizes.items())
-        self.of_warps, self.has_read, self.of_lanes, self._told_at, self._told_until = views
+        self.of_warps, self.has_read, self.of_lanes, self.of_whole, self._told_at, self._told_until = views
 
     def tell(self, warps: np.ndarray, now: int) -> None:
         """Some lanes of different warps tell what they did."""
@@ -50,5 +52,5 @@ class LanesTold:
         warps = lane // WARP
         at = warps * layout.LATEST_TOLD + until % layout.LATEST_TOLD
         whole = np.where(self._told_at[at] == until, self._told_until[at], self.of_warps[warps])
-        told = (time < whole) | (time < self.of_lanes[lane])
+        told = (time < whole) | (time < self.of_lanes[lane]) | (time < self.of_whole[warps])
         return np.asarray(told | (time < self.has_read[warps]) if reads else told)

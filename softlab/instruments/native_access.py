@@ -15,9 +15,9 @@ import numpy as np
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.instruments.global_shadow import IN_BLOCK, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
-from softlab.instruments.known_steps import EXCHANGE, FENCE, FENCE_FIRST, READ, REMEMBER, TO_ALL, WRITE, step
+from softlab.instruments.known_steps import EXCHANGE, FENCE, FENCE_FIRST, READ, REMEMBER, RISING, TO_ALL, WRITE, step
 from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN, access
-from softlab.instruments.node_layout import HAS_FAR, LANES_SHARE, LAST_TOLD
+from softlab.instruments.node_layout import HAS_FAR, LANES_SHARE
 
 # Items of a frame: where the function goes on, and where it stops; places of the tables of the array's shadow;
 # addresses of the array; cells and words of a lane, and bits of an address within a cell; flags of stamps; what the
@@ -98,13 +98,9 @@ def tell(
     near: Int64s, s: Int64s, operation: int, words: Int64s, lanes: Int64s, count: int, start: int, now: int, flags: int
 ) -> int:
     """A step of an order; an order of which nothing is known beyond the blocks leaves out what tells nothing."""
-    if operation == FENCE or flags & FENCE_FIRST:
-        s[HAS_FAR] = 1
-        s[LAST_TOLD] = now
-    if flags & REMEMBER:
-        s[HAS_FAR] = 1
-    if not s[HAS_FAR]:
+    if not s[HAS_FAR] and operation != FENCE and not flags & (FENCE_FIRST | REMEMBER):
         return count
+    s[HAS_FAR] = 1
     return step(near, s, operation, words, words, lanes, count, start, now, flags)
 
 
@@ -124,10 +120,10 @@ def told_order(f: Int64s, common: Int64s, lanes: Int64s, count: int, now: int) -
     of = TABLES + TABLES_OF_ORDER * order_of(f[STAGE])
     if operation == FENCE:
         items = count
-        f[AT] = tell(common[of + NEAR], common[of + ARENA], FENCE, lanes, lanes, count, f[AT], now, flags)
+        f[AT] = tell(common[of + NEAR], common[of + ARENA], FENCE, lanes, lanes, count, f[AT], now, flags | RISING)
     elif f[WORDS] == 1:
         words = common[ROOM + 3]
-        f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, lanes, items, f[AT], now, flags)
+        f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, lanes, items, f[AT], now, flags | RISING)
     else:
         words, of_words = common[ROOM + 3], common[ROOM + 4]
         f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, of_words, items, f[AT], now, flags)
@@ -177,6 +173,7 @@ def searched(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count:
 def whole_access(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int) -> int:
     """All stages from the one of the frame on. Where it does not say that all is done, the stage says where it was.
 
+    ``lanes`` rise.
     ``now``: the time of the access; fences and words have the next one.
     """
     if f[STAGE] == FENCES:

@@ -40,6 +40,7 @@ from softlab.instruments.node_layout import (
     TOLD_UNTIL,
     WARP_HAS_READ,
     WARP_TELLS,
+    WHOLE_TELLS,
 )
 
 #: What :func:`access` says: NumPy must look at it, or an order needs more room; else bits: lanes write one cell, and
@@ -61,7 +62,7 @@ def tells(s: Int64s, time: int, other: int, until: int, reads: int) -> int:
         told_until = s[s[TOLD_UNTIL] + at]
     if time < told_until:
         return 2
-    if time < s[s[LANE_TELLS] + other]:
+    if time < max(s[s[LANE_TELLS] + other], s[s[WHOLE_TELLS] + warp]):
         return 1
     return reads and time < s[s[WARP_HAS_READ] + warp]
 
@@ -349,7 +350,7 @@ def are_free(
             if end != FAR_END:
                 return 0
             end = (addresses[0] - origin) >> shift
-        is_whole = width == 1 and is_run(addresses, i, count, step) and is_whole_warp(lanes, i, count)
+        is_whole = width == 1 and is_run(addresses, i, count, step) and is_whole_warp(lanes, i, count, 1)
         last = first + (WARP if is_whole else width) - 1
         if last >= end:
             return 0
@@ -425,6 +426,7 @@ def access(
 ) -> int:  # fmt: skip
     """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
 
+    ``lanes`` rise.
     ``known``, ``far`` and ``s`` are of the order of all accesses, as :func:`is_ordered` has them; ``known_reads`` and
     the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
     ``count * width`` items. ``has_read``: whether any cell has been read.

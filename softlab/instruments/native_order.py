@@ -372,16 +372,14 @@ class NativeOrder(HappensBefore):
     # Releases and acquires
 
     def fence(self, lane: np.ndarray, now: int, scope: str) -> None:
-        """The warps of these lanes make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
-        self._s[layout.HAS_FAR] = 1
-        self._s[layout.LAST_TOLD] = now
-        self._step(known_steps.FENCE, _NO_ITEMS, lane, now, 0 if scope == "cta" else known_steps.TO_ALL)
+        """The warps of these lanes, which rise, make a fence of a scope: "cta", "cluster", "gpu" or "sys"."""
+        to_all = 0 if scope == "cta" else known_steps.TO_ALL
+        self._step(known_steps.FENCE, _NO_ITEMS, lane, now, known_steps.RISING | to_all)
 
     def _access(self, what: int, access: KeyedAccess, scope: str, now: int) -> None:
         flags = 0 if scope == "cta" else known_steps.TO_ALL
         if self._of_reads and what != known_steps.READ:
             self._s[layout.HAS_FAR] = 1
-            self._s[layout.LAST_TOLD] = now
             flags |= known_steps.FENCE_FIRST
         if self.remembers_reads and what != known_steps.WRITE:
             self._s[layout.HAS_FAR] = 1

@@ -83,7 +83,7 @@ def sectors_of_lanes(address: Int64s, lanes: Int64s, count: int, width: int, fou
     """
     total, known, warp, lowest, highest, i = 0, 0, -1, 0, 0, 0
     while i < count:
-        if is_whole_warp(lanes, i, count) and is_run(address, i, count, width):
+        if is_whole_warp(lanes, i, count, 1) and is_run(address, i, count, width):
             total += address[i + WARP - 1] // SECTOR_BYTES - address[i] // SECTOR_BYTES + 1
             warp = lanes[i] // WARP
             i += WARP
@@ -110,7 +110,7 @@ def sectors_of_whole_warps(address: Int64s, lanes: Int64s, count: int) -> int:
     total, i = 0, 0
     while i < count:
         step = 0
-        if is_whole_warp(lanes, i, count):
+        if is_whole_warp(lanes, i, count, 1):
             step = address[i + 1] - address[i]
         if step <= 0 or step > SECTOR_BYTES or not is_run(address, i, count, step):
             return -1

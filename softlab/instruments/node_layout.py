@@ -32,7 +32,9 @@ LINES, SINGLES = range(49, 51)
 BLOCK_TOLD = 51
 #: When lanes told something last by a fence or an arrival.
 LAST_TOLD = 52
-HEAD = 53
+#: When all lanes of a warp made a fence together last: as if ``LANE_TELLS`` had it for each of them.
+WHOLE_TELLS = 53
+HEAD = 54
 #: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 

@@ -370,13 +370,13 @@ def test_lanes_that_learn_what_their_warp_knows(arena: Arena) -> None:
     """A warp has parts until all of its lanes have learnt what one of them did."""
     s = arena.s
     lanes = [32, 33, 35, 70]
-    known_steps.masks(s, lanes, 4)
+    known_steps.masks(s, lanes, 4, 0)
     assert [s[s[layout.MASK] + warp] for warp in (1, 2)] == [0b1011, 1 << 6]
     s[s[layout.PART_LANES] + 1], s[layout.PARTS] = 0, 1
     known_steps.parts_grow(s, lanes, 4)
     assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (0b1011, 1)
     rest = [32 + lane for lane in range(32) if lane not in (0, 1, 3)]
-    known_steps.masks(s, rest, len(rest))
+    known_steps.masks(s, rest, len(rest), 0)
     known_steps.parts_grow(s, rest, len(rest))
     assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (layout.ALL_LANES, 0)
     known_steps.parts_grow(s, rest, len(rest))
@@ -425,7 +425,7 @@ def test_who_reads_alone_makes_no_word(arena: Arena) -> None:
     """Nor who tells nothing. A write by a warp that has made a fence replaces what was told, an exchange adds to it."""
     s, near = arena.s, arena.near
     s[layout.CALLS] = 1
-    known_steps.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS)
+    known_steps.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS, 1)
     for op in (known_steps.READ, known_steps.WRITE, known_steps.EXCHANGE):
         assert known_steps.access_word(near, s, op, 5, 0, 20, known_steps.TO_ALL, layout.NONE) == layout.NONE
     assert s[layout.WORD_COUNT] == 0

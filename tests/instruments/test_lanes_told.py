@@ -56,7 +56,11 @@ def test_what_counts_of_a_lane_that_others_tell_for(seed: int) -> None:
         kind = random.choice(["tell", "meet", "read", "tell and meet"], p=[0.55, 0.2, 0.1, 0.15])
         if "tell" in kind:
             lanes = {warp: warp * WARP + np.flatnonzero(random.random(WARP) < 0.3) for warp in warps.tolist()}
-            told.of_lanes[[lane for of in lanes.values() for lane in of.tolist()]] = now
+            if random.random() < 0.3:  # all lanes of the warps
+                lanes = {warp: warp * WARP + np.arange(WARP) for warp in lanes}
+                told.of_whole[warps] = now
+            else:
+                told.of_lanes[[lane for of in lanes.values() for lane in of.tolist()]] = now
             told.tell(warps, now)
             history.told += [(now, warp, of.tolist()) for warp, of in lanes.items()]
         if "meet" in kind:
