@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from softlab.emulator.machine.native import NativeFunction, compiled_blocks, started
+from softlab.emulator.machine.native import NativeFunction, compiled_blocks, key_of, loop_text, started
 from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.sass.decode import ZERO, Operand
@@ -22,6 +22,8 @@ from softlab.sass.lanes import Value
 
 #: Seconds that compiling a function takes, and LLVM's start.
 _COMPILE, _START = 0.02, 0.15
+#: The same of a function whose machine code is on the disk.
+_STORED, _STORED_START = 0.002, 0.03
 #: Of an operand: whether its absolute value is taken, whether it is negated then, and whether it is the same for all
 #: lanes of all launches.
 _Mark = tuple[bool, bool, bool]
@@ -40,6 +42,7 @@ class LaneFunction:
         self.dtype = np.dtype(dtype)
         self._taken = 0.0
         self._made: NativeFunction | None = None
+        self._looked = False  # whether it is on the disk
         #: The compiled function, once it is there.
         self.ufunc: np.ufunc | None = None
 
@@ -47,17 +50,30 @@ class LaneFunction:
         """NumPy has taken this long."""
         self._taken += seconds
         if choice == "all" or self._taken > _COMPILE + (0 if started() else _START):
-            self.compile()
+            self.compile(kept=choice != "all")
+        elif not self._looked and self._taken > _STORED + (0 if started() else _STORED_START):
+            self._looked = True
+            operation, names, dtypes, moving = self._given()
+            key = key_of((loop_text([operation], names, ("d",), dtypes, {}, moving),))
+            self._use(NativeFunction.of_key(key, list(dtypes.values()), len(names)))
 
-    def compile(self) -> None:
-        """Make the ``ufunc``."""
+    def compile(self, *, kept: bool = False) -> None:
+        """Make the ``ufunc``. kept: its machine code is kept on the disk."""
+        operation, names, dtypes, moving = self._given()
+        self._use(NativeFunction([operation], names, ("d",), dtypes, {}, moving, kept=kept))
+
+    def _given(self) -> tuple[Operation, tuple[str, ...], dict[str, np.dtype], list[str]]:
+        """The operation, its sources, the dtypes of these and of the result, and which sources lanes have."""
         names = tuple(f"s{k}" for k in range(len(self._marks)))
         operation = Operation(("d",), "", names, self.apply)
         dtypes = dict.fromkeys(names, self.dtype) | {"d": np.dtype(np.bool_) if self.tests else self.dtype}
         moving = [name for name, (_, _, same) in zip(names, self._marks, strict=True) if not same]
-        self._made = NativeFunction([operation], names, ("d",), dtypes, {}, moving)
-        self.ufunc = self._made.ufunc
-        _OF_UFUNC[self.ufunc] = self
+        return operation, names, dtypes, moving
+
+    def _use(self, made: NativeFunction | None) -> None:
+        if made is not None:
+            self._made, self.ufunc = made, made.ufunc
+            _OF_UFUNC[made.ufunc] = self
 
     @staticmethod
     def of_ufunc(ufunc: np.ufunc) -> LaneFunction | None:

@@ -15,7 +15,8 @@ from operator import or_
 import numpy as np
 
 from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, started
-from softlab.sass import registry
+from softlab.sass import compiled, registry
+from softlab.sass.compiled import Compiled, Part
 from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, Slots
 from softlab.sass.lanes import Value
 from softlab.sass.native_floats import TracedRegisters
@@ -23,59 +24,16 @@ from softlab.sass.traces import Trace, Traced, Untraced
 
 #: Seconds that compiling takes: of a function, of an instruction of it, and LLVM's start.
 _FUNCTION, _INSTRUCTION, _START = 0.02, 0.0025, 0.15
+#: Seconds that it takes to find and read a segment on the disk, and LLVM's start.
+_STORED, _STORED_START = 0.002, 0.03
 #: Instructions of a segment at most, and operands of a function besides the registers: guards and pairs.
 _LONGEST, _ROOM = 48, 12
 
 
 @dataclass(frozen=True)
-class Part:
-    """One function, and the registers that it takes."""
-
-    function: NativeFunction
-    sources: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """A segment for one way in which the registers lie.
-
-    The ``parts`` give results, one behind the other. ``outputs``: (register, number of its result); ``same``:
-    (register, the one whose value it gets); ``constants``: (register, value). ``guards``: (instruction, number of its
-    result, or -1 and the guard's register or value). ``pairs``: (lower register, number of the result with 64 bits).
-    """
-
-    parts: tuple[Part, ...]
-    outputs: tuple[tuple[int, int], ...]
-    same: tuple[tuple[int, int], ...]
-    constants: tuple[tuple[int, Value], ...]
-    guards: tuple[tuple[int, int, Value], ...]
-    pairs: tuple[tuple[int, int], ...]
-
-    def run(self, r: list) -> list[Value]:
-        """Write all registers; the results."""
-        results: list[Value] = []
-        for part in self.parts:
-            found = part.function.ufunc(*[r[k] for k in part.sources])
-            if type(found) is tuple:
-                results += found
-            else:
-                results.append(found)
-        moved = [r[k] for _, k in self.same]
-        for register, number in self.outputs:
-            r[register] = results[number]
-        for (register, _), value in zip(self.same, moved, strict=True):
-            r[register] = value
-        for register, value in self.constants:
-            r[register] = value
-        for low, number in self.pairs:
-            r[PAIRS][low] = (r[low], r[low + 1], results[number])
-        return results
-
-
-@dataclass(frozen=True)
 class PureStep:
     """A pure opcode's step and its guard, the registers that they read and that the step writes, and the constants that
-    they name. ``index``: of the instruction."""
+    they name. ``index``: of the instruction, and ``code`` its encoding; "" where that is not known."""
 
     index: int
     action: registry.Action
@@ -83,6 +41,7 @@ class PureStep:
     reads: frozenset[int]
     writes: frozenset[int]
     constants: tuple[Named, ...]
+    code: str = ""
 
 
 class Segment:
@@ -101,6 +60,13 @@ class Segment:
         self._named = tuple(sorted({slots.of(one) for step in steps for one in step.constants}))
         self._ways: dict[tuple[int, ...], Compiled] = {}
         self._taken: dict[tuple[int, ...], float] = {}
+        #: Ways of which nothing is on the disk.
+        self._unknown: set[tuple[int, ...]] = set()
+        #: What says what the steps compute, and where their constants stand; none where this is not known.
+        self._codes = tuple(step.code for step in steps) if all(step.code for step in steps) else ()
+        self._places = [(one, slots.of(one)) for step in steps for one in step.constants]
+        #: Whether the functions are kept, and the step that cannot be traced (-1: none).
+        self._kept, self._refused = False, -1
         self.usable = True
 
     def way(self, r: list) -> tuple[int, ...]:
@@ -114,20 +80,54 @@ class Segment:
     def take(self, way: tuple[int, ...], seconds: float, r: list, choice: str) -> None:
         """NumPy has taken this long."""
         taken = self._taken[way] = self._taken.get(way, 0.0) + seconds
-        work = _FUNCTION + _INSTRUCTION * len(self._steps) + (0 if started() else _START)
-        if choice == "all" or taken > work:
-            dtypes = {k: _dtype(k) for k in self.inputs} | {k: r[k].dtype for k in self._named}
-            try:
-                self._ways[way] = self._compile(dict(zip(self.inputs, way, strict=True)), dtypes, len(r))
-            except Untraced:
-                self.usable = False
+        if choice == "all":
+            self._try(way, r, "")
+            return
+        name = ""
+        if self._codes and way not in self._unknown and taken > _STORED + (0 if started() else _STORED_START):
+            name = self._name(way, r)
+            if self._found(way, name):
+                return
+            self._unknown.add(way)
+        if taken > _FUNCTION + _INSTRUCTION * len(self._steps) + (0 if started() else _START):
+            self._try(way, r, name or self._name(way, r))
 
-    def _compile(self, lies: dict[int, int], dtypes: dict[int, np.dtype], count: int) -> Compiled:
+    def _name(self, way: tuple[int, ...], r: list) -> str:
+        """What the segment is called on the disk; "" where what it computes is not known."""
+        kinds = [r[k].dtype.str for k in self._named]
+        return compiled.key(self._codes, (self._places, self.inputs, way, kinds)) if self._codes else ""
+
+    def _found(self, way: tuple[int, ...], name: str) -> bool:
+        """Whether it is on the disk; it is there then."""
+        found = compiled.read(name)
+        if isinstance(found, int):
+            self._refuse(self._steps[found].index)
+            self.usable = False
+        elif found is not None:
+            self._ways[way] = found
+        return found is not None
+
+    def _try(self, way: tuple[int, ...], r: list, name: str) -> None:
+        """Compile it, and keep it under its name, if it has one."""
+        self._kept, self._refused = bool(name), -1
+        try:
+            self._ways[way] = self._compile(way, r)
+        except Untraced:
+            self.usable = False
+            if name and self._refused >= 0:
+                compiled.refuse(name, self._refused)
+        else:
+            if name:
+                compiled.write(name, self._ways[way])
+
+    def _compile(self, way: tuple[int, ...], r: list) -> Compiled:
         trace = Trace()
-        registers = TracedRegisters([None] * count, trace)
+        registers = TracedRegisters([None] * len(r), trace)
         registers[PAIRS] = {}
-        for k, dtype in dtypes.items():
-            registers[k] = trace.source(f"s{k}", dtype)
+        for k in self.inputs:
+            registers[k] = trace.source(f"s{k}", _dtype(k))
+        for k in self._named:
+            registers[k] = trace.source(f"s{k}", r[k].dtype)
         guards = list(self._traced(registers))
         pairs = [
             (low, both)
@@ -136,7 +136,10 @@ class Segment:
         ]
         wanted = [registers[k] for k in self._written] + [g for _, g in guards] + [both for _, both in pairs]
         names = dict.fromkeys(v.name for v in wanted if isinstance(v, Traced) and v.name[0] == "n")
-        parts, numbers = _parts(trace, names, {f"s{k}": lies.get(k, 0) for k in dtypes})
+        lies = dict.fromkeys(map("s{}".format, self._named), 0) | dict(
+            zip(map("s{}".format, self.inputs), way, strict=True)
+        )
+        parts, numbers = _parts(trace, names, lies, kept=self._kept)
 
         def number(value: Value) -> int:
             return numbers.get(value.name, -1) if isinstance(value, Traced) else -1
@@ -147,9 +150,7 @@ class Segment:
             tuple((k, number(v)) for k, v in final if number(v) >= 0),
             tuple((k, int(v.name[1:])) for k, v in final if isinstance(v, Traced) and number(v) < 0),
             tuple((k, v) for k, v in final if not isinstance(v, Traced)),
-            tuple(
-                (at, number(g), int(g.name[1:]) if isinstance(g, Traced) and number(g) < 0 else g) for at, g in guards
-            ),
+            tuple((at, number(g), int(g.name[1:]) if isinstance(g, Traced) else g) for at, g in guards),
             tuple((low, number(both)) for low, both in pairs if number(both) >= 0),
         )
 
@@ -171,6 +172,7 @@ class Segment:
                 if not all(isinstance(registers[k], Traced | np.generic) for k in step.writes):
                     raise Untraced
             except Exception as error:
+                self._refused = at
                 self._refuse(step.index)
                 raise Untraced from error
 
@@ -191,11 +193,13 @@ def _lies(shape: tuple[int, ...]) -> int:
     return (shape[0] > 1) << 1 | (shape[-1] > 1) if len(shape) > 1 else 3
 
 
-def _parts(trace: Trace, names: Iterable[str], lies: dict[str, int]) -> tuple[tuple[Part, ...], dict[str, int]]:
+def _parts(
+    trace: Trace, names: Iterable[str], lies: dict[str, int], *, kept: bool
+) -> tuple[tuple[Part, ...], dict[str, int]]:
     """A function for the results that lie alike, each, and result -> its number.
 
     Arguments:
-        lies: how each source lies.
+        lies: how each source lies. kept: whether the functions' machine code is kept on the disk.
     """
     lies = dict(lies)
     for name, operation in trace.operations.items():
@@ -211,8 +215,9 @@ def _parts(trace: Trace, names: Iterable[str], lies: dict[str, int]) -> tuple[tu
         if len(sources) + len(results) > MOST_OPERANDS:
             raise Untraced
         spread = [source for source in sources if lies[source]]
-        function = NativeFunction(operations, sources, results, trace.dtypes, trace.constants, spread)
-        parts.append(Part(function, tuple(int(source[1:]) for source in sources)))
+        function = NativeFunction(operations, sources, results, trace.dtypes, trace.constants, spread, kept=kept)
+        kinds = tuple(trace.dtypes[name] for name in (*sources, *results))
+        parts.append(Part(function, tuple(int(source[1:]) for source in sources), kinds))
         for name in results:
             numbers[name] = len(numbers)
     return tuple(parts), numbers

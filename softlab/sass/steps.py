@@ -41,7 +41,10 @@ class Steps:
             form = Form(instruction, self.slots)
             action, guard = opcode.function(form), form.guard
             reads, writes = frozenset(form.reads), frozenset(form.writes)
-            self._pure[key] = PureStep(instruction.index, action, guard, reads, writes, tuple(form.constants))
+            code = instruction.machine.encoding
+            self._pure[key] = PureStep(
+                instruction.index, action, guard, reads, writes, tuple(form.constants), f"{code:x}" if code else ""
+            )
         return self._pure[key]
 
     def segment(self, steps: Sequence[PureStep], choice: str) -> Segment:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 
+from softlab.emulator.machine import native
 from softlab.emulator.machine.native import available
 from softlab.emulator.opcodes.floats import NATIVE, canonical, extreme, flush
 from softlab.emulator.opcodes.rounding import add_f32, fma_f64, fused_f32, mul_f32
@@ -54,6 +56,27 @@ def _hold(native, function, count, tests=False, marks=_PLAIN):
     assert found.dtype == (np.bool_ if tests else np.uint32)
     assert isinstance(one, np.generic)
     assert one == found[7]
+
+
+def test_machine_code_is_kept(tmp_path, monkeypatch):
+    """What one process compiled, a later one finds when NumPy has taken less than compiling takes."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    native_form = floats._native("add", False, False)
+    one, other, third = (LaneFunction(native_form, _PLAIN[:2], np.uint32, False) for _ in range(3))
+    one.take(0.001, "hot")
+    assert one.ufunc is None
+    one.take(10.0, "hot")
+    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+    other.take(0.05, "hot")
+    a, b = _operands(2)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(other.ufunc(a, b), one.ufunc(a, b))
+    assert LaneFunction.of_ufunc(other.ufunc) is other
+    for path in tmp_path.rglob("*.txt"):
+        path.unlink()
+    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+    third.take(0.031, "hot")
+    assert third.ufunc is None
 
 
 @pytest.mark.parametrize("modifiers", [(), ("FTZ",), ("SAT",), ("FTZ", "SAT")])

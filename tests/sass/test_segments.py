@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 
 from softlab.cuda.disassembly import find_nvdisasm
+from softlab.emulator.machine import native
 from softlab.emulator.machine.native import NativeFunction, available, compiling
 from softlab.kernel import Kernel
 from softlab.sass import interpret
@@ -152,6 +154,77 @@ def test_a_step_that_cannot_be_traced_is_named():
     r = [np.uint32(0)] * (PAIRS + 2)
     segment.take(segment.way(r), 0.0, r, "all")
     assert (segment.usable, refused) == (False, [4])
+
+
+def _all_kinds(r):
+    """A result of each kind: of lanes, of all alike, another register's, a constant, and 64 bits."""
+    r[3], r[4], r[5], r[6] = r[1] + r[2], r[0] + r[0], r[1], np.uint32(9)
+    r[7], r[8] = (r[1].astype(np.uint64) * r[2]).halves() if isinstance(r[1], Traced) else (r[1], r[2])
+
+
+def _kept_segment(refused):
+    steps = [
+        PureStep(0, _all_kinds, None, frozenset((0, 1, 2)), frozenset(range(3, 9)), (), "a1"),
+        PureStep(1, lambda r: r.__setitem__(9, r[3] ^ r[0]), lambda r: r[PREDICATE], frozenset((0, 3, PREDICATE)),
+                 frozenset((9,)), (), "a2"),
+        PureStep(2, lambda r: r.__setitem__(10, r[0]), lambda r: np.True_, frozenset((0,)), frozenset((10,)), (), "a3"),
+    ]  # fmt: skip
+    return Segment(steps, Slots(), refused.append)
+
+
+def _registers():
+    r = [np.uint32(0)] * (PAIRS + 2)
+    r[0], r[1], r[2] = np.uint32(7), np.arange(3, dtype=np.uint32)[:, None], np.arange(32, dtype=np.uint32)[None, :]
+    r[9], r[PREDICATE], r[PAIRS] = np.uint32(1), np.arange(32)[None, :] > 4, {}
+    return r
+
+
+def _given(results):
+    return [(one.dtype, np.shape(one), one.tobytes()) for one in results]
+
+
+def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
+    """Another process reads it, with neither a trace nor LLVM's passes; a damaged one is made anew."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    one, r = _kept_segment([]), _registers()
+    way = one.way(r)
+    one.take(way, 0.001, r, "hot")
+    assert one.compiled(way) is None
+    one.take(way, 10.0, r, "hot")
+    known = _registers()
+    results = one.compiled(way).run(known)
+    other, again = _kept_segment([]), _registers()
+    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+    with monkeypatch.context() as later:
+        later.setattr(Segment, "_compile", None)
+        other.take(way, 0.05, again, "hot")
+    assert other.compiled(way).guards == one.compiled(way).guards
+    assert _given(other.compiled(way).run(again)) == _given(results)
+    assert _given(again[:11]) == _given(known[:11])
+    kept = {path: path.read_text() for path in tmp_path.rglob("*.txt")}
+    for path in kept:
+        path.write_text("damaged")
+    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+    third, anew = _kept_segment([]), _registers()
+    third.take(way, 10.0, anew, "hot")
+    assert _given(third.compiled(way).run(anew)) == _given(results)
+    assert kept == {path: path.read_text() for path in kept}
+
+
+def test_that_a_step_cannot_be_traced_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def sums(r):
+        r[1] = r[0].view(np.float32) + np.float32(1)
+
+    steps = [PureStep(k, sums, None, frozenset((0,)), frozenset((1,)), (), "b") for k in (4, 5)]
+    r = [np.uint32(0)] * (PAIRS + 2)
+    for seconds in (10.0, 0.05):
+        refused: list[int] = []
+        segment = Segment(steps, Slots(), refused.append)
+        segment.take(segment.way(r), seconds, r, "hot")
+        assert (segment.usable, refused) == (False, [4])
+        monkeypatch.setattr(Segment, "_compile", None)
 
 
 def test_segments_are_neighbours_of_few_operands():

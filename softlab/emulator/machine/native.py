@@ -82,6 +82,7 @@ class NativeFunction:
         constants: the values that are known now.
         spread: the sources that differ between lanes; the others are the same for all.
         turns: how often each lane runs the operations; None for once.
+        kept: whether its machine code is kept on the disk, under ``key``.
     """
 
     def __init__(
@@ -93,26 +94,49 @@ class NativeFunction:
         constants: dict[str, np.generic],
         spread: Sequence[str],
         turns: Turns | None = None,
+        *,
+        kept: bool = False,
     ) -> None:
         kinds = [dtypes[name] for name in (*sources, *results)]
-        moving = [name in spread for name in sources] + [True] * len(results)
-        text = Loop(operations, tuple(sources), tuple(results), dtypes, constants, kinds, moving, turns).text()
+        text = loop_text(operations, sources, results, dtypes, constants, spread, turns)
+        self.key = key_of((text,)) if kept else ""
+        self._make(stored_function(self.key, lambda: text) if kept else _compiler().function(text), kinds, len(sources))
+
+    @classmethod
+    def of_key(cls, key: str, kinds: Sequence[np.dtype], sources: int) -> NativeFunction | None:
+        """The function whose machine code is on the disk; None where it is not there or damaged.
+
+        Arguments:
+            kinds: the dtypes of its sources and results. sources: how many of these are sources.
+        """
+        address = _compiler().found(key)
+        if not address:
+            return None
+        made = cls.__new__(cls)
+        made.key = key
+        made._make(address, kinds, sources)
+        return made
+
+    def _make(self, address: int, kinds: Sequence[np.dtype], sources: int) -> None:
+        """The ufunc whose inner loop is at this address."""
         self._name = b"softlab"
-        self._functions = (ctypes.c_void_p * 1)(_compiler().function(text))
+        self._functions = (ctypes.c_void_p * 1)(address)
         self._data = (ctypes.c_void_p * 1)(None)
         self._kinds = (ctypes.c_char * len(kinds))(*(bytes([kind.num]) for kind in kinds))
+        counts = sources, len(kinds) - sources
         self.ufunc: np.ufunc = _make_ufunc()(
-            self._functions,
-            self._data,
-            self._kinds,
-            1,
-            len(sources),
-            len(results),
-            _NO_IDENTITY,
-            self._name,
-            self._name,
-            0,
+            self._functions, self._data, self._kinds, 1, *counts, _NO_IDENTITY, self._name, self._name, 0
         )
+
+
+def loop_text(
+    operations: Sequence[Operation], sources: Sequence[str], results: Sequence[str], dtypes: dict[str, np.dtype],
+    constants: dict[str, np.generic], spread: Sequence[str], turns: Turns | None = None,
+) -> str:  # fmt: skip
+    """The module of a :class:`NativeFunction`, in LLVM's assembly."""
+    kinds = [dtypes[name] for name in (*sources, *results)]
+    moving = [name in spread for name in sources] + [True] * len(results)
+    return Loop(operations, tuple(sources), tuple(results), dtypes, constants, kinds, moving, turns).text()
 
 
 @cache
@@ -159,16 +183,25 @@ class _Compiler:
 
     def stored(self, key: str, text: Callable[[], str]) -> int:
         """As :meth:`function`, of the module that ``key`` stands for: its machine code is kept on the disk."""
-        name, path = f"stored_{key}", _stored_path(key)
-        if name not in self._known:
-            found = read_text(path)
-            if found is None:
-                code = self._passes_for.emit_object(self._optimised(text(), name))
-                write_text(path, b64encode(code).decode())
-            else:
-                code = b64decode(found)
-            self._engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
-            self._known[name] = self._address(name)
+        known = self.found(key)
+        if known:
+            return known
+        code = self._passes_for.emit_object(self._optimised(text(), _stored_name(key)))
+        write_text(_stored_path(key), b64encode(code).decode())
+        return self._added(key, code)
+
+    def found(self, key: str) -> int:
+        """The address of the function that ``key`` stands for, if its machine code is on the disk; else 0."""
+        name = _stored_name(key)
+        if name in self._known:
+            return self._known[name]
+        code = read_text(_stored_path(key))
+        return 0 if code is None else self._added(key, b64decode(code))
+
+    def _added(self, key: str, code: bytes) -> int:
+        name = _stored_name(key)
+        self._engine.add_object_file(self._llvm.ObjectFileRef.from_data(code))
+        self._known[name] = self._address(name)
         return self._known[name]
 
     def _optimised(self, text: str, name: str) -> Any:
@@ -219,16 +252,30 @@ def is_stored(key: str) -> bool:
 
 def key_of(sources: Iterable[str]) -> str:
     """A digest of what a module is made of, of how it is compiled, and of this machine's processor."""
+    return sha256("\0".join((*_compiled_by(), *sources)).encode()).hexdigest()[:32]
+
+
+@cache
+def _compiled_by() -> tuple[str, ...]:
+    """What says how modules are compiled, and for which processor."""
     import llvmlite
 
-    own = Path(__file__).read_text("utf-8")
-    return sha256("\0".join((llvmlite.__version__, *_processor(), own, *sources)).encode()).hexdigest()[:32]
+    return llvmlite.__version__, *_processor(), Path(__file__).read_text("utf-8")
+
+
+def _stored_name(key: str) -> str:
+    return f"stored_{key}"
 
 
 def _stored_path(key: str) -> Path:
+    return loops_folder() / f"{key}.txt"
+
+
+def loops_folder() -> Path:
+    """Where machine code is kept, and what belongs to it."""
     from softlab.cuda.compile import cache_folder  # NumPy's way of the emulator needs none of it
 
-    return cache_folder() / "loops" / f"{key}.txt"
+    return cache_folder() / "loops"
 
 
 @cache
