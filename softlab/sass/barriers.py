@@ -64,11 +64,8 @@ class Convergence:
 
     def begin(self, barrier: int, lanes: Lanes) -> None:
         """BSSY: the executing lanes of each warp will meet."""
-        expected = self._of(barrier)
-        if lanes.whole:
-            expected[lanes.warps] = lanes.masks[:, None]
-        else:
-            expected[lanes.warp, lanes.lane] = lanes.masks[lanes.row]
+        expected, masks = self._of(barrier), lanes.masks[:, None]
+        expected[lanes.warps] = masks if lanes.whole else np.where(lanes.active, masks, expected[lanes.warps])
 
     def read(self, barrier: int, lanes: Lanes) -> Value:
         """The lanes that each lane will meet, uint32: what BMOV saves."""
@@ -76,7 +73,8 @@ class Convergence:
 
     def write(self, barrier: int, lanes: Lanes, value: Value) -> None:
         """What BMOV brings back."""
-        self._of(barrier)[lanes.warp, lanes.lane] = np.broadcast_to(value, lanes.extent)
+        expected = self._of(barrier)
+        expected[lanes.warps] = np.where(lanes.active, lanes.spread(value), expected[lanes.warps])
 
     def leave(self, barrier: int, lanes: Lanes) -> None:
         """BREAK: these lanes will not come to BSYNC."""

@@ -1,8 +1,9 @@
 """The lanes that execute together: warps that are at the same instruction, each with some of its lanes.
 
-A value of a register is a NumPy scalar where all lanes of all warps share it, else an array. In a set of whole warps it
-is (warps, 32), (warps, 1) where each warp has one value, or (1, 32). In a set of scattered lanes it is (lanes,). A set
-counts as whole warps if its masks have all lanes that still live: what the others hold is never read again.
+A value of a register is a NumPy scalar where all lanes of all warps share it, else an array. In a dense set it is
+(warps, 32), (warps, 1) where each warp has one value, or (1, 32), and lanes that are not in the set have any value. In
+a set of scattered lanes, few of many warps, it is (lanes,). A set counts as whole warps if its masks have all lanes
+that still live: what the others hold is never read again. Whole sets are dense.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 
 WARP = 32
 _ONE = np.uint32(1)
+#: A set is dense that has no more places than this, or at most so many per lane.
+_PLACES, _PER_LANE = 4096, 4
 #: A register's value.
 Value = Any
 
@@ -46,7 +49,8 @@ def first_lane(masks: np.ndarray) -> np.ndarray:
 class Lanes:
     """``warps`` int64 (k,), ascending, and the ``masks`` uint32 (k,) of their lanes in the set.
 
-    ``total``: warps of the machine. ``whole``: each mask has all lanes of its warp that live.
+    ``total``: warps of the machine. ``whole``: each mask has all lanes of its warp that live. ``dense``: whether values
+    have places for all lanes of the warps.
     """
 
     def __init__(self, warps: np.ndarray, masks: np.ndarray, live: np.ndarray) -> None:
@@ -56,6 +60,7 @@ class Lanes:
         self.count = len(warps)
         self.whole = equal(masks, live if self.count == self.total else live[warps])
         self.full = self.whole and self.count == self.total
+        self.dense = self.whole or WARP * self.count <= max(_PLACES, _PER_LANE * int(np.bitwise_count(masks).sum()))
 
     def same(self, other: Lanes) -> bool:
         """Whether both are the same lanes."""
@@ -82,40 +87,32 @@ class Lanes:
         return row, lane
 
     @cached_property
-    def row(self) -> np.ndarray:
-        """(k, 1) or (lanes,): the warp's index in the set."""
-        return np.arange(self.count)[:, None] if self.whole else self._places[0]
-
-    @cached_property
-    def warp(self) -> np.ndarray:
-        """(k, 1) or (lanes,): the warp."""
-        return self.warps[:, None] if self.whole else self.warps[self._places[0]]
-
-    @cached_property
-    def lane(self) -> np.ndarray:
-        """(1, 32) or (lanes,): the lane in the warp."""
-        return np.arange(WARP)[None, :] if self.whole else self._places[1]
-
-    @property
-    def extent(self) -> tuple[int, ...]:
-        """The shape of a value with one element per lane."""
-        return (self.count, WARP) if self.whole else (len(self._places[0]),)
-
-    @cached_property
     def _flat(self) -> np.ndarray:
-        return self.warp * WARP + self.lane
+        row, lane = self._places
+        return self.warps[row] * WARP + lane
 
     def take(self, value: Value) -> Value:
         """The machine's value cut to this set."""
         if not isinstance(value, np.ndarray) or self.full:
             return value
-        if self.whole:
-            return value[self.warps] if value.shape[0] != 1 else value
+        if self.dense:
+            return value[self.warps] if value.shape[0] != 1 and self.count != self.total else value
+        return self._scattered(value)
+
+    def _scattered(self, value: np.ndarray) -> Value:
+        """(lanes,), or a scalar: the machine's value of each lane."""
+        row, lane = self._places
         if value.shape[1] == 1:
-            return value[self.warp, 0] if value.shape[0] != 1 else value[0, 0]
+            return value[self.warps[row], 0] if value.shape[0] != 1 else value[0, 0]
         if value.shape[0] == 1:
-            return value[0, self.lane]
-        return value.reshape(-1)[self._flat] if value.flags.c_contiguous else value[self.warp, self.lane]
+            return value[0, lane]
+        return value.reshape(-1)[self._flat] if value.flags.c_contiguous else value[self.warps[row], lane]
+
+    def state(self, value: Value) -> bytes:
+        """What the machine's value holds in these lanes, and in no others that live."""
+        if self.whole or not isinstance(value, np.ndarray):
+            return self.take(value).tobytes()
+        return self._scattered(value).tobytes()
 
     def put(self, old: Value, value: Value) -> Value:
         """The machine's ``old`` value with this set's ``value`` in it."""
@@ -123,55 +120,70 @@ class Lanes:
             return value
         if not isinstance(value, np.ndarray) and not isinstance(old, np.ndarray) and value == old:
             return old
+        if self.dense and self.count == self.total:
+            return np.where(self.active, value, old)
         if self.whole:
-            width = max(_width(old), _width(value))
-            out = np.empty((self.total, width), value.dtype)
-            out[...] = old
-            out[self.warps] = value
-            return out
+            return self._with_rows(old, value, max(_width(old), _width(value)))
         out = np.empty((self.total, WARP), value.dtype)
         out[...] = old
-        out.reshape(-1)[self._flat] = value
+        if self.dense:
+            out[self.warps] = np.where(self.active, value, out[self.warps])
+        else:
+            out.reshape(-1)[self._flat] = value
+        return out
+
+    def _with_rows(self, old: Value, value: Value, width: int) -> np.ndarray:
+        """(total, width): ``old``, with ``value`` in the rows of this set."""
+        out = np.empty((self.total, width), value.dtype)
+        out[...] = old
+        out[self.warps] = value
         return out
 
     def put_per_warp(self, old: Value, value: Value) -> Value:
-        """As :meth:`put` for a register that a warp has once."""
-        if self.whole or self.full:
+        """As :meth:`put` for a register that a warp has once: where lanes differ, their last one says."""
+        if self.whole:
             return self.put(old, value)
         if not isinstance(value, np.ndarray) and not isinstance(old, np.ndarray) and value == old:
             return old
+        if self.dense:
+            if _width(value) > 1:
+                value = self.spread(value)[np.arange(self.count), self._last][:, None]
+            return self._with_rows(old, value, 1)
         out = np.empty((self.total, 1), value.dtype)
         out[...] = old
-        out[self.warp, 0] = value
+        out[self.warps[self._places[0]], 0] = value
         return out
+
+    @cached_property
+    def _last(self) -> np.ndarray:
+        """(k,) int64: the highest lane of each warp."""
+        return WARP - 1 - self.active[:, ::-1].argmax(axis=1)
 
     def spread(self, value: Value) -> np.ndarray:
         """The set's value as (k, 32); lanes that are not in the set hold anything."""
-        if self.whole:
+        if self.dense:
             return value if np.shape(value) == (self.count, WARP) else _broadcast(value, self.count)
         value = np.asarray(value)
         out = np.zeros((self.count, WARP), value.dtype)
         out[self._places] = value
         return out
 
+    def members(self, value: Value) -> np.ndarray:
+        """As :meth:`spread`; lanes that live and are not in the set hold 0."""
+        found = self.spread(value)
+        return np.where(self.active, found, np.zeros((), found.dtype)) if self.dense and not self.whole else found
+
     def collect(self, value: np.ndarray) -> Value:
         """The inverse of :meth:`spread`; ``value`` may be (k, 1)."""
-        if self.whole:
+        if self.dense:
             return value
         return value[self._places[0], 0] if value.shape[1] == 1 else value[self._places]
-
-    def flat(self, value: Value) -> np.ndarray:
-        """One element per active lane, warp after warp."""
-        if self.whole:
-            full = np.broadcast_to(value, (self.count, WARP))
-            return full.reshape(-1) if self.all_active else full[self._places]
-        return np.broadcast_to(value, self.extent)
 
     def truth(self, predicate: Value) -> np.ndarray:
         """(k,) uint32: the lanes of the set where the predicate (a value or a bool) holds."""
         if not isinstance(predicate, np.ndarray):
             return self.masks if predicate else np.zeros_like(self.masks)
-        if self.whole and predicate.shape[1] == 1:
+        if self.dense and predicate.shape[1] == 1:
             return np.where(predicate[:, 0], self.masks, np.uint32(0))
         return pack(self.spread(predicate)) & self.masks
 

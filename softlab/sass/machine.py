@@ -216,7 +216,7 @@ class Machine:
         found: list[Hashable] = []
         for pc, lanes in paths:
             found += (pc, lanes.warps.tobytes(), lanes.masks.tobytes())
-            found += (lanes.take(value).tobytes() for value in self._all[:REGISTERS])
+            found += (lanes.state(value) for value in self._all[:REGISTERS])
         return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:

@@ -76,7 +76,7 @@ def cells(
     base = np.ascontiguousarray(value).view(np.int64)
     steps = 0
     if base.size > 1:
-        steps = 4 if not now.whole else (base.shape[1] > 1) | (base.shape[0] > 1) << 1
+        steps = 4 if not now.dense else (base.shape[1] > 1) | (base.shape[0] > 1) << 1
     logged, index = np.zeros((now.count, _LANES), np.int64), np.empty(now.count * _LANES, np.int64)
     member, lanes = np.ascontiguousarray(now.active), np.ascontiguousarray(active)
     given = tuple(map(id, (base, member, lanes, rows, logged, index)))

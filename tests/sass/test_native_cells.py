@@ -28,11 +28,13 @@ def _value(random: np.random.Generator, now: Lanes, shape: tuple[int, ...], widt
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("local", [False, True])
-@pytest.mark.parametrize("shape", ["lanes", "warps", "one row", "scattered", "shared"])
+@pytest.mark.parametrize("shape", ["lanes", "warps", "one row", "some lanes", "scattered", "shared"])
 def test_cells_and_places_are_those_of_numpy(shape, local, width):
     random = np.random.default_rng(width)
-    now = _lanes(random, shape != "scattered")
-    shapes = {"lanes": (3, 32), "warps": (3, 1), "one row": (1, 32), "scattered": now.extent, "shared": ()}
+    now = _lanes(random, shape not in ("some lanes", "scattered"))
+    now.dense = shape != "scattered"
+    shapes = {"lanes": (3, 32), "warps": (3, 1), "one row": (1, 32), "some lanes": (3, 32),
+              "scattered": (np.count_nonzero(now.active),), "shared": ()}  # fmt: skip
     value = _value(random, now, shapes[shape], width)
     active = now.active & (random.random((3, 32)) < 0.8)
     memory = BlockMemory(5 * 32 if local else 5, _ROW, "fault")

@@ -61,7 +61,7 @@ def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int)
 
     def step(r: list) -> None:
         now = machine.now
-        wanted = now.spread(mask(r)).max(axis=1) & machine.live[now.warps]
+        wanted = now.members(mask(r)).max(axis=1) & machine.live[now.warps]
         here = now.masks if guard is None else now.truth(guard(r))
         apart = ((wanted & ~here) != 0)[:, None]
         machine.branch(now.collect(apart), target, behind)

@@ -41,7 +41,7 @@ def _product(form: Form, machine: Machine) -> Action:
     def step(r: list) -> None:
         if not masks(r).any():
             return
-        parts = (np.stack([machine.now.spread(read(r)) for read in readers], axis=-1) for readers in given)
+        parts = (np.stack([machine.now.members(read(r)) for read in readers], axis=-1) for readers in given)
         a, b, c = (part.view(U64) if product.kinds[0] == "f64" else part for part in parts)
         found = product.of_registers(a, b, c).view(U32)
         for number, write in enumerate(writes):
@@ -110,7 +110,7 @@ def _store_matrices(form: Form, machine: Machine) -> Action:
         if found is None:
             return
         warps, givers = found
-        registers = np.stack([machine.now.spread(read(r)) for read in readers], axis=1)[warps]
+        registers = np.stack([machine.now.members(read(r)) for read in readers], axis=1)[warps]
         (part,) = access.parts(r, givers)
         access.store(part, rows_of(np.ascontiguousarray(registers), transposed).view(ITEMS[_ROW_BYTES]).reshape(-1))
 
@@ -125,7 +125,7 @@ def _transpose_matrix(form: Form, machine: Machine) -> Action:
 
     def step(r: list) -> None:
         if masks(r).any():
-            words = np.ascontiguousarray(machine.now.spread(read(r)))
+            words = np.ascontiguousarray(machine.now.members(read(r)))
             write(r, registers_of(words.view(np.uint16).reshape(-1, 1, _ROWS, _ROWS), True)[:, 0])
 
     return step

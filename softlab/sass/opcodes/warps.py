@@ -67,7 +67,7 @@ def _shuffle(form: Form, machine: Machine) -> Action:
         source = {"UP": lane - by, "DOWN": lane + by, "BFLY": lane ^ by, "IDX": first | by & ~stays}[mode]
         good = source >= most if mode == "UP" else source <= most
         source = np.where(good, source, lane)
-        value = now.spread(a(r))
+        value = now.members(a(r))
         found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)
         if masks(r).any():
             write(r, found)
