@@ -84,6 +84,7 @@ SLOW = (
     "tests/hardware/test_fifteenth_kernels.py",
     "tests/hardware/test_fourteenth_kernels.py",
     "tests/hardware/test_machine_counters.py",
+    "tests/hardware/test_nineteenth_kernels.py",
     "tests/hardware/test_ninth_kernels.py",
     "tests/hardware/test_sanitize.py",
     "tests/hardware/test_seventeenth_kernels.py",

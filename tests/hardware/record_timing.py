@@ -12,8 +12,9 @@ SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (
 (``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``), "seventh" (``seventh_cases``), "eighth"
 (``eighth_cases``), "ninth" (``ninth_cases``), "tenth" (``tenth_cases``), "eleventh" (``eleventh_cases``), "twelfth"
 (``twelfth_cases``), "thirteenth" (``thirteenth_cases``), "fourteenth" (``fourteenth_cases``), "fifteenth"
-(``fifteenth_cases``), "sixteenth" (``sixteenth_cases``), "seventeenth" (``seventeenth_cases``) and "eighteenth"
-(``eighteenth_cases``). All are development sets: the model was changed after it was looked at with each.
+(``fifteenth_cases``), "sixteenth" (``sixteenth_cases``), "seventeenth" (``seventeenth_cases``), "eighteenth"
+(``eighteenth_cases``) and "nineteenth" (``nineteenth_cases``). All but the nineteenth are development sets: the model
+was changed after it was looked at with each. The nineteenth set is not measured yet.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -49,6 +50,7 @@ from tests.hardware import (
     fifth_cases,
     fourteenth_cases,
     fourth_cases,
+    nineteenth_cases,
     ninth_cases,
     seventeenth_cases,
     seventh_cases,
@@ -97,7 +99,7 @@ SETS |= {"third": third_cases, "fourth": fourth_cases, "fifth": fifth_cases, "si
 SETS |= {"seventh": seventh_cases, "eighth": eighth_cases, "ninth": ninth_cases, "tenth": tenth_cases}
 SETS |= {"eleventh": eleventh_cases, "twelfth": twelfth_cases, "thirteenth": thirteenth_cases}
 SETS |= {"fourteenth": fourteenth_cases, "fifteenth": fifteenth_cases, "sixteenth": sixteenth_cases}
-SETS |= {"seventeenth": seventeenth_cases, "eighteenth": eighteenth_cases}
+SETS |= {"seventeenth": seventeenth_cases, "eighteenth": eighteenth_cases, "nineteenth": nineteenth_cases}
 
 
 def _name(chosen: Any) -> str:
