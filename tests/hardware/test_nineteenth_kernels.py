@@ -6,7 +6,9 @@ Of a template one instance runs.
 from __future__ import annotations
 
 import math
+import operator
 import re
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +17,7 @@ import pytest
 from tests.hardware import nineteenth_cases
 from tests.hardware.in_python import by_thread, in_halves, rows_of
 from tests.hardware.launch_sets import by_series
-from tests.hardware.nineteenth_cases import Given, jagged_counts
+from tests.hardware.nineteenth_cases import Given, jagged_counts, robin_hood, scrambled
 from tests.hardware.ninth_cases import halves, lists, normal, skewed, unit
 from tests.hardware.small_launches import SmallLaunches
 from tests.hardware.timing_cases import f, i, zeros
@@ -26,14 +28,6 @@ from tests.sampled import sampled
 SAMPLE = ("tank_levels", "alloy_step", "mma_distances", "dutch_flags", "harmonic_means", "zipper_merges")
 WORD = 1 << 32
 small = SmallLaunches(nineteenth_cases)
-
-
-def scrambled(x):
-    """The kernels' scrambled word, of whole numbers."""
-    x = np.asarray(x).astype("u8") % WORD
-    x = (x ^ x >> 16) * 0x21F0AAAD % WORD
-    x = (x ^ x >> 15) * 0x735A2D97 % WORD
-    return x ^ x >> 15
 
 
 class Dice:
@@ -225,7 +219,7 @@ def _(keys, out, shift):
     return np.take_along_axis(tiles, np.argsort(tiles >> np.uint32(shift) & 15, axis=1, kind="stable"), 1).ravel()
 
 
-@small("zipper_merges", 2, 32, Given("sorted columns", "i4", 50 * 7, 50), Given("sorted columns", "i4", 50 * 7, 50),
+@small("zipper_merges", 2, 32, Given("sorted columns", "i4", 350, 50), Given("other sorted columns", "i4", 350, 50),
        zeros(700, "i4"), i(50), i(7), output=2)  # fmt: skip
 def _(a, b, out, n, length):
     return np.sort(np.concatenate([a.reshape(length, n), b.reshape(length, n)]), axis=0).ravel()
@@ -523,6 +517,236 @@ def _(picture, out, width, height):
         best = np.bincount(around // 16, minlength=16).argmax()
         found.append(int(around[around // 16 == best].mean()))
     return found
+
+
+# Codes and networks.
+@small("packed_int4_groups", 2, 64, normal(320, "f2"), zeros(40, "u4"), zeros(10), i(10), i(3), output=(1, 2),
+       tolerance=1e-6)  # fmt: skip
+def _(values, codes, factors, groups, each):
+    v = values.reshape(groups, 32).astype("f4")
+    most = abs(v).max(axis=1)
+    found = (np.round(v * np.float32(7) / most[:, None]) + 8).astype("u8").reshape(-1, 8)
+    return (found << np.arange(0, 32, 4, dtype="u8")).sum(axis=1), most / 7
+
+
+@small("rounded_by_chance", 2, 32, normal(150), zeros(150, "u2"), i(150), u(9))
+def _(values, out, n, seed):
+    words = values.view("u4").astype("u8") + scrambled(np.arange(n) ^ int(seed)) % 65_536
+    below = values.view("u4") >> 16
+    assert set((words // 65_536 - below).tolist()) == {0, 1}
+    return words // 65_536
+
+
+@small("codebook_scores", 2, 64, normal(2_048), numbers(300, WORD, "u4"), zeros(150), i(150), output=2, tolerance=1e-4)
+def _(table, codes, out, n):
+    return table.reshape(8, 256)[np.arange(8), codes.view("u1").reshape(n, 8)].sum(axis=1)
+
+
+@small("instance_norm", 2, 64, normal(300), zeros(300), i(150), tolerance=1e-4)
+def _(planes, out, size):
+    p = planes.reshape(-1, size).astype("f8")
+    return ((p - p.mean(axis=1, keepdims=True)) / p.std(axis=1, keepdims=True)).ravel()
+
+
+@small("paged_scores", 2, 64, normal(64, "f2"), normal(7 * 1_024, "f2"), numbers(3, 7), zeros(48), i(48), output=3,
+       tolerance=1e-3)  # fmt: skip
+def _(query, keys, pages, out, tokens):
+    return (keys.reshape(-1, 16, 64).astype("f8")[pages] @ query / 8).ravel()
+
+
+@small("softcapped_rows", 2, 64, normal(3 * 75, high=20), zeros(225), i(3), i(75), f(30), tolerance=1e-3)
+def _(scores, out, rows, columns, cap):
+    weights = np.exp(cap * np.tanh(scores.reshape(rows, columns).astype("f8") / cap))
+    return (weights / weights.sum(axis=1, keepdims=True)).ravel()
+
+
+@small(
+    "expert_mix", 2, 64, normal(8 * 40), numbers(20, 20), unit(20), zeros(160), i(10), i(4), output=3, tolerance=1e-4
+)
+def _(found, places, weights, out, tokens, quads):
+    of_experts = found.reshape(-1, 4 * quads)[places.reshape(tokens, 2)]
+    return (of_experts * weights.reshape(tokens, 2, 1)).sum(axis=1).ravel()
+
+
+@small("silu_slopes", 2, 32, normal(100, "f2"), normal(100, "f2", high=2), zeros(100, "f2"), i(50), output=2,
+       tolerance=1e-2)  # fmt: skip
+def _(x, gradient, out, pairs):
+    silu = lambda v: v / (1 + np.exp(-v))  # noqa: E731
+    x = x.astype("f8")
+    return gradient * (silu(x + 1e-5) - silu(x - 1e-5)) / 2e-5
+
+
+@small("pointwise_conv", (2, 2), 32, normal(500), normal(160), zeros(800), i(50), i(10), smem=320, output=2,
+       tolerance=1e-4)  # fmt: skip
+def _(picture, weights, out, points, channels):
+    return (weights.reshape(-1, channels).astype("f8") @ picture.reshape(channels, points)).ravel()
+
+
+@small("smoothed_labels", 2, 64, normal(3 * 75, high=3), numbers(3, 75), zeros(3), i(3), i(75), f(0.1), output=2,
+       tolerance=1e-4)  # fmt: skip
+def _(scores, labels, out, rows, classes, part):
+    s = scores.reshape(rows, classes).astype("f8")
+    logs = s - np.log(np.exp(s).sum(axis=1, keepdims=True))
+    return -(1 - part) * logs[np.arange(rows), labels] - part * logs.mean(axis=1)
+
+
+# Numbers and bits.
+@small("nth_set_bits", 2, 32, numbers(90, 1 << 63, "u8"), numbers(90, 40, "u1"), zeros(90, "i1"), i(90), output=2)
+def _(words, ranks, out, n):
+    places = [[j for j in range(64) if word >> j & 1] for word in words.tolist()]
+    return [own[rank] if rank < len(own) else -1 for own, rank in zip(places, ranks, strict=True)]
+
+
+@small("carry_save_counts", 2, 32, numbers(8 * 150, WORD, "u4"), zeros(1, "u8"), i(150))
+def _(words, out, groups):
+    return np.unpackbits(words.view("u1")).sum()
+
+
+@small("field_256_powers", 2, 32, numbers(50, WORD, "u4"), zeros(50, "u4"), i(50), i(5), seen=lambda a: a.view("u1"))
+def _(words, out, n, turns):
+    def product(a, b):
+        whole = reduce(operator.xor, (a << j for j in range(8) if b >> j & 1), 0)
+        for j in range(14, 7, -1):
+            whole ^= (0x11B << j - 8) if whole >> j & 1 else 0
+        return whole
+
+    return [reduce(product, [b] * int(turns)) for b in words.view("u1").tolist()]
+
+
+@small("lehmer_leaps", 2, 32, zeros(50, "u8"), i(50), i(20), output=0)
+def _(out, n, draws):
+    state, found = 12345, []
+    for _ in range(n):
+        total = 0
+        for _ in range(draws):
+            state = state * 48271 % (2**31 - 1)
+            total += state
+        found.append(total)
+    return found
+
+
+def is_prime(x):
+    return x > 1 and all(x % d for d in range(2, math.isqrt(int(x)) + 1))
+
+
+@small("goldbach_splits", 2, 32, zeros(50, "i4"), i(50), i(4), output=0)
+def _(out, n, first):
+    wholes = range(first, first + 2 * n, 2)
+    return [next(p for p in range(2, m) if is_prime(p) and is_prime(m - p)) for m in wholes]
+
+
+# Hashes and queues.
+@small("robin_hood_lookup", 4, 32, robin_hood(130, 100), numbers(120, 200, "u4"), zeros(120, "i1"), i(120), i(130),
+       output=2)  # fmt: skip
+def _(table, keys, out, n, homes):
+    places = {key: place for place, key in enumerate(table.tolist()) if key}
+    assert set(places) == set(range(1, 101))
+    found = [places.get(k, -1) - int(scrambled(k)) * int(homes) // WORD if k in places else -1 for k in keys.tolist()]
+    assert max(found) > 1
+    return found
+
+
+@small("dictionary_counts", 2, 32, robin_hood(60, 30), Given("popular", "u4", 150, 40), zeros(316, "i4"), i(150), i(60),
+       output=2)  # fmt: skip
+def _(table, words, counts, n, homes):
+    return np.bincount(words, minlength=99)[table] * (table > 0)
+
+
+@small("dealt_primes", 2, 64, zeros(2, "i4"), zeros(1, "i4"), i(300), output=(0, 1))
+def _(queue, count, numbers_):
+    return [0, 0], sum(map(is_prime, range(numbers_)))
+
+
+@small("bright_pixels", 4, 64, numbers(250, 256, "u1"), zeros(256, "i4"), zeros(1, "u4"), i(250), i(200), u(255),
+       seen=np.sort)  # fmt: skip
+def _(picture, places, count, n, limit, mask):
+    return np.sort(np.resize(np.append(np.flatnonzero(picture >= limit), np.zeros(256, int)), 256))
+
+
+# Groups, clusters and copies.
+@small("tile_least_places<16>", 2, 64, numbers(7 * 45, WORD, "u4"), zeros(7, "i4"), i(7), i(45))
+def _(values, out, rows, columns):
+    return values.reshape(rows, columns).argmin(axis=1)
+
+
+@small("cluster_table", 4, 32, numbers(120, 1_000, "u4"), zeros(128, "u4"), i(30), i(9), smem=120)
+def _(table, out, part, turns):
+    found = []
+    for k in range(128):
+        at, mixed = k * 37 % 120, 0
+        for _ in range(turns):
+            mixed = (mixed * 31 + int(table[at])) % WORD
+            at = (at + int(table[at])) % 120
+        found.append(mixed)
+    return found
+
+
+@small("async_tile_product", (2, 1), (16, 16), normal(32 * 96), normal(64 * 96), zeros(64 * 32), i(64), i(96), output=2,
+       tolerance=1e-3)  # fmt: skip
+def _(a, b, c, n, inner):
+    return (a.reshape(-1, inner).astype("f8") @ b.reshape(inner, n)).ravel()
+
+
+@small("async_row_variances", 2, 64, normal(2 * 600), zeros(2), i(150), smem=2_048, tolerance=1e-3)
+def _(matrix, out, quads):
+    return matrix.reshape(-1, 4 * quads).astype("f8").var(axis=1)
+
+
+# Doubles, waves, much and little.
+@small("double_romberg", 2, 32, unit(50, "f8", high=3), zeros(50, "f8"), i(50), i(6), tolerance=1e-8)
+def _(factors, out, n, levels):
+    return [math.sqrt(math.pi / a) / 2 * math.erf(math.sqrt(a)) for a in factors]
+
+
+@small("double_line_slopes", 2, 64, normal(3 * 75, "f8"), zeros(3, "f8"), i(3), i(75), tolerance=1e-10)
+def _(matrix, out, rows, columns):
+    return np.polyfit(np.arange(columns), matrix.reshape(rows, columns).T, 1)[0]
+
+
+@small("radio_phasors", 2, 32, unit(40), zeros(50), i(50), i(10), f(9), tolerance=1e-3)
+def _(senders, out, n, count, waves):
+    s = senders.reshape(count, 4).astype("f8")
+    far = np.sqrt((0.01 * np.arange(n)[:, None] - s[:, 0]) ** 2 + s[:, 1] ** 2 + 0.1)
+    return abs((s[:, 2] * np.exp(1j * (waves * far + s[:, 3])) / far).sum(axis=1)) ** 2
+
+
+@small("large_table_lookups", 2, 64, numbers(200, WORD, "u4"), zeros(2, "u4"), i(200), i(150), smem=800)
+def _(table, out, size, lookups):
+    places = scrambled(np.arange(2 * lookups)) * np.uint64(size) >> 32
+    return np.bitwise_xor.reduce(table[places.astype(int)].reshape(2, lookups), axis=1)
+
+
+@small("cross_vectors", 2, 32, normal(150), normal(150, high=2), zeros(150), i(50), output=2, tolerance=1e-4)
+def _(a, b, out, n):
+    return np.cross(a.reshape(n, 3), b.reshape(n, 3)).ravel()
+
+
+@small("held_columns<40>", 2, 32, normal(2_000), zeros(50), i(50), tolerance=1e-3)
+def _(columns, out, n):
+    c = columns.reshape(40, n).astype("f8")
+    return (((c - c.mean(axis=0)) / c.std(axis=0)) ** 3).mean(axis=0)
+
+
+@small("order_values", 2, 32, numbers(1_000, 5), zeros(100), i(100), i(2), tolerance=1e-6)
+def _(orders, out, n, shop):
+    o = orders.reshape(n, 10)
+    return np.where(o[:, 5] == shop, o[:, 3].copy().view("f4") * o[:, 4], 0)
+
+
+@small("lane_filters", 2, 64, normal(3 * 75), zeros(225), i(3), i(75), tolerance=1e-4)
+def _(rows_, out, rows, columns):
+    taps = small.constants("fir_taps")
+    return np.ravel([np.convolve(row, taps)[:columns] for row in rows_.reshape(rows, columns)])
+
+
+@small("celsius_readings", 2, 32, normal(50, high=60), zeros(50), i(50), tolerance=1e-6)
+def _(readings, out, n):
+    return (readings.astype("f8") - 32) * 5 / 9
+
+
+@small("times_tables", (2, 2), (16, 8), zeros(260, "i4"), i(20), i(13), output=0)
+def _(out, width, height):
+    return np.outer(np.arange(1, height + 1), np.arange(1, width + 1)).ravel()
 
 
 # END

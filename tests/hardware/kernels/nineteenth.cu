@@ -1039,3 +1039,536 @@ __global__ void oil_paint(const u8* __restrict__ in, u8* __restrict__ out, int w
     if (counts[level] > counts[best]) best = level;
   out[y * width + x] = sums[best] / counts[best];
 }
+
+// ------------------------------------------------------------------------------------------------------------- networks
+
+// Groups of 32 halves as numbers of four bits and a factor; a warp takes as many groups as it is told.
+__global__ void packed_int4_groups(const __half* __restrict__ in, u32* __restrict__ codes, float* __restrict__ factors,
+                                   int groups, int each) {
+  const int warp = thread_number() / 32, lane = threadIdx.x % 32;
+  for (int g = warp * each; g < min((warp + 1) * each, groups); g++) {
+    const float x = __half2float(in[32 * g + lane]);
+    float most = fabsf(x);
+#pragma unroll
+    for (int step = 16; step; step /= 2) most = fmaxf(most, __shfl_xor_sync(ALL_LANES, most, step));
+    u32 code = (u32)(__float2int_rn(x * 7.0f / most) + 8) << 4 * (lane % 8);
+#pragma unroll
+    for (int step = 4; step; step /= 2) code |= __shfl_xor_sync(ALL_LANES, code, step);
+    if (lane % 8 == 0) codes[4 * g + lane / 8] = code;
+    if (lane == 0) factors[g] = most / 7.0f;
+  }
+}
+
+// Floats as bfloat16, up or down by chance.
+__global__ void rounded_by_chance(const float* __restrict__ in, u16* __restrict__ out, int n, u32 seed) {
+  for (int k = thread_number(); k < n; k += gridDim.x * blockDim.x)
+    out[k] = (__float_as_uint(in[k]) + (scrambled(k ^ seed) & 65535)) >> 16;
+}
+
+// Scores of vectors that eight bytes stand for: a table of 8 x 256 parts of the score, in shared memory.
+__global__ void codebook_scores(const float* __restrict__ table, const uint2* __restrict__ codes,
+                                float* __restrict__ out, int n) {
+  __shared__ float parts[8][256];
+  for (int j = threadIdx.x; j < 2048; j += blockDim.x) parts[j / 256][j % 256] = table[j];
+  __syncthreads();
+  for (int k = thread_number(); k < n; k += gridDim.x * blockDim.x) {
+    const uint2 c = codes[k];
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 4; j++) sum += parts[j][c.x >> 8 * j & 255] + parts[j + 4][c.y >> 8 * j & 255];
+    out[k] = sum;
+  }
+}
+
+// Planes with the mean 0 and the variance 1, a plane per block.
+__global__ void instance_norm(const float* __restrict__ in, float* __restrict__ out, int size) {
+  const float* plane = in + (size_t)blockIdx.x * size;
+  float sum = 0.0f, squares = 0.0f;
+  for (int j = threadIdx.x; j < size; j += blockDim.x) sum += plane[j];
+  const float mean = block_total(sum) / size;
+  __syncthreads();
+  for (int j = threadIdx.x; j < size; j += blockDim.x) squares += (plane[j] - mean) * (plane[j] - mean);
+  const float factor = rsqrtf(block_total(squares) / size + 1e-5f);
+  for (int j = threadIdx.x; j < size; j += blockDim.x) out[(size_t)blockIdx.x * size + j] = (plane[j] - mean) * factor;
+}
+
+// Scores of a query against keys in pages of 16 tokens, which a table says; a token per warp, 64 halves per key.
+__global__ void paged_scores(const __half2* __restrict__ query, const __half2* __restrict__ keys,
+                             const int* __restrict__ pages, float* __restrict__ out, int tokens) {
+  const int lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32;
+  const float2 q = __half22float2(query[lane]);
+  for (int token = thread_number() / 32; token < tokens; token += warps) {
+    const size_t row = (size_t)pages[token / 16] * 16 + token % 16;
+    const float2 k = __half22float2(keys[row * 32 + lane]);
+    const float score = warp_total(q.x * k.x + q.y * k.y);
+    if (lane == 0) out[token] = 0.125f * score;
+  }
+}
+
+// Softmax of scores that a tangent keeps below a limit; a row per warp.
+__global__ void softcapped_rows(const float* __restrict__ in, float* __restrict__ out, int rows, int columns,
+                                float cap) {
+  const int row = thread_number() / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  const float* own = in + (size_t)row * columns;
+  float sum = 0.0f;
+  for (int j = lane; j < columns; j += 32) sum += __expf(cap * tanhf(own[j] / cap) - cap);
+  sum = warp_total(sum);
+  const float factor = 1.0f / __shfl_sync(ALL_LANES, sum, 0);
+  for (int j = lane; j < columns; j += 32)
+    out[(size_t)row * columns + j] = factor * __expf(cap * tanhf(own[j] / cap) - cap);
+}
+
+// What two experts found for each token, put together by weights; a thread per four numbers.
+__global__ void expert_mix(const float4* __restrict__ found, const int2* __restrict__ places,
+                           const float2* __restrict__ weights, float4* __restrict__ out, int tokens, int quads) {
+  const int k = thread_number(), token = k / quads, j = k % quads;
+  if (token >= tokens) return;
+  const int2 at = places[token];
+  const float2 w = weights[token];
+  const float4 a = found[(size_t)at.x * quads + j], b = found[(size_t)at.y * quads + j];
+  out[k] = make_float4(w.x * a.x + w.y * b.x, w.x * a.y + w.y * b.y, w.x * a.z + w.y * b.z, w.x * a.w + w.y * b.w);
+}
+
+// The gradient of x * sigmoid(x), in halves.
+__global__ void silu_slopes(const __half2* __restrict__ x, const __half2* __restrict__ gradient,
+                            __half2* __restrict__ out, int pairs) {
+  const int k = thread_number();
+  if (k >= pairs) return;
+  const float2 a = __half22float2(x[k]), g = __half22float2(gradient[k]);
+  const float s = 1.0f / (1.0f + __expf(-a.x)), t = 1.0f / (1.0f + __expf(-a.y));
+  out[k] = __floats2half2_rn(g.x * s * (1.0f + a.x * (1.0f - s)), g.y * t * (1.0f + a.y * (1.0f - t)));
+}
+
+// A convolution of 1 x 1: eight channels of the result per block row, their weights in shared memory.
+__global__ void pointwise_conv(const float* __restrict__ in, const float* __restrict__ weights,
+                               float* __restrict__ out, int points, int channels) {
+  extern __shared__ float own_weights[];
+  for (int j = threadIdx.x; j < 8 * channels; j += blockDim.x)
+    own_weights[j % channels * 8 + j / channels] = weights[blockIdx.y * 8 * channels + j];
+  __syncthreads();
+  const int p = thread_number();
+  if (p >= points) return;
+  float sums[8] = {};
+  for (int c = 0; c < channels; c++) {
+    const float x = in[(size_t)c * points + p];
+#pragma unroll
+    for (int o = 0; o < 8; o++) sums[o] += own_weights[8 * c + o] * x;
+  }
+#pragma unroll
+  for (int o = 0; o < 8; o++) out[(size_t)(blockIdx.y * 8 + o) * points + p] = sums[o];
+}
+
+// The loss of each row against its label, of which all classes get a small part; a row per warp, one pass.
+__global__ void smoothed_labels(const float* __restrict__ scores, const int* __restrict__ labels,
+                                float* __restrict__ out, int rows, int classes, float part) {
+  const int row = thread_number() / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  const float* own = scores + (size_t)row * classes;
+  float most = -1e30f, sum = 0.0f, plain = 0.0f;
+  for (int j = lane; j < classes; j += 32) {
+    const float x = own[j], next = fmaxf(most, x);
+    sum = sum * __expf(most - next) + __expf(x - next);
+    most = next;
+    plain += x;
+  }
+  float all = most;
+#pragma unroll
+  for (int step = 16; step; step /= 2) all = fmaxf(all, __shfl_xor_sync(ALL_LANES, all, step));
+  sum = warp_total(sum * __expf(most - all));
+  plain = warp_total(plain);
+  if (lane == 0) out[row] = logf(sum) + all - (1.0f - part) * own[labels[row]] - part * plain / classes;
+}
+
+// ----------------------------------------------------------------------------------------------------- numbers and bits
+
+// The place of the r-th set bit of words of 64 bits, by halving.
+__global__ void nth_set_bits(const u64* __restrict__ words, const u8* __restrict__ ranks, signed char* __restrict__ out,
+                             int n) {
+  for (int k = thread_number(); k < n; k += gridDim.x * blockDim.x) {
+    u64 word = words[k];
+    int rank = ranks[k], place = 0;
+    if (rank >= __popcll(word)) {
+      out[k] = -1;
+      continue;
+    }
+#pragma unroll
+    for (int half = 32; half; half /= 2) {
+      const int lower = __popcll(word & ((1ull << half) - 1));
+      if (rank >= lower) rank -= lower, place += half, word >>= half;
+    }
+    out[k] = place;
+  }
+}
+
+__device__ __forceinline__ u32 carry_save(u32& a, u32 b, u32 c) {
+  const u32 carry = (a & b) | ((a ^ b) & c);
+  a ^= b ^ c;
+  return carry;
+}
+
+// Set bits of many words: carries are kept, so that one of eight words is counted.
+__global__ void carry_save_counts(const uint4* __restrict__ words, u64* out, int groups) {
+  u32 ones = 0, twos = 0, fours = 0, count = 0;
+  for (int k = thread_number(); k < groups; k += gridDim.x * blockDim.x) {
+    const uint4 a = words[2 * k], b = words[2 * k + 1];
+    const u32 two_a = carry_save(ones, a.x, a.y), two_b = carry_save(ones, a.z, a.w);
+    const u32 four_a = carry_save(twos, two_a, two_b);
+    const u32 two_c = carry_save(ones, b.x, b.y), two_d = carry_save(ones, b.z, b.w);
+    const u32 four_b = carry_save(twos, two_c, two_d);
+    count += __popc(carry_save(fours, four_a, four_b));
+  }
+  const u64 all = warp_total((u64)(8 * count + 4 * __popc(fours) + 2 * __popc(twos) + __popc(ones)));
+  if (threadIdx.x % 32 == 0) atomicAdd(out, all);
+}
+
+// Powers in the field of 256 elements, four per word, by shifts and masks.
+__global__ void field_256_powers(const u32* __restrict__ in, u32* __restrict__ out, int n, int turns) {
+  const int k = thread_number();
+  if (k >= n) return;
+  const u32 base = in[k];
+  u32 power = 0x01010101u;
+  for (int t = 0; t < turns; t++) {
+    u32 a = power, b = base, product = 0;
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+      product ^= a & (b & 0x01010101u) * 255;
+      a = (a & 0x7f7f7f7fu) << 1 ^ (a >> 7 & 0x01010101u) * 0x1b;
+      b = b >> 1 & 0x7f7f7f7fu;
+    }
+    power = product;
+  }
+  out[k] = power;
+}
+
+__device__ __forceinline__ u32 mersenne_product(u32 a, u32 b) {
+  const u64 whole = (u64)a * b;
+  const u32 folded = (u32)(whole & 0x7fffffff) + (u32)(whole >> 31);
+  return folded >= 0x7fffffff ? folded - 0x7fffffff : folded;
+}
+
+// Lehmer's generator: each thread leaps to its part of the sequence, then adds up its numbers.
+__global__ void lehmer_leaps(u64* __restrict__ out, int n, int draws) {
+  const int k = thread_number();
+  if (k >= n) return;
+  u32 state = 12345, factor = 48271;
+  for (u32 left = (u32)k * draws; left; left >>= 1) {
+    if (left & 1) state = mersenne_product(state, factor);
+    factor = mersenne_product(factor, factor);
+  }
+  u64 sum = 0;
+  for (int d = 0; d < draws; d++) sum += state = mersenne_product(state, 48271);
+  out[k] = sum;
+}
+
+// Even numbers as sums of two primes: the smallest first one.
+__device__ __forceinline__ bool no_divisor(int x) {
+  if (x < 4) return x > 1;
+  if (x % 2 == 0) return false;
+  for (int d = 3; d * d <= x; d += 2)
+    if (x % d == 0) return false;
+  return true;
+}
+
+__global__ void goldbach_splits(int* __restrict__ out, int n, int first) {
+  const int k = thread_number();
+  if (k >= n) return;
+  const int whole = first + 2 * k;
+  int p = 2;
+  while (!no_divisor(p) || !no_divisor(whole - p)) p++;
+  out[k] = p;
+}
+
+// -------------------------------------------------------------------------------------------------------- hashes, lists
+
+// Looks keys up in a table where each stands no farther from its home than its neighbours from theirs.
+__global__ void robin_hood_lookup(const u32* __restrict__ table, const u32* __restrict__ keys,
+                                  signed char* __restrict__ out, int n, int homes) {
+  const int k = thread_number();
+  if (k >= n) return;
+  const u32 key = keys[k], home = __umulhi(scrambled(key), homes);
+  int found = -1;
+  for (u32 far = 0;; far++) {
+    const u32 there = table[home + far];
+    if (there == key && there) found = far;
+    if (there == key || there == 0 || home + far - __umulhi(scrambled(there), homes) < far) break;
+  }
+  out[k] = found;
+}
+
+// Counts words that the table has.
+__global__ void dictionary_counts(const u32* __restrict__ table, const u32* __restrict__ words, int* counts, int n,
+                                  int homes) {
+  for (int k = thread_number(); k < n; k += gridDim.x * blockDim.x) {
+    const u32 word = words[k];
+    u32 at = __umulhi(scrambled(word), homes);
+    while (table[at] != word && table[at]) at++;
+    if (table[at]) atomicAdd(&counts[at], 1);
+  }
+}
+
+// Warps take the next 32 numbers until none is left and count primes; the last warp sets the queue back.
+__global__ void dealt_primes(int* queue, int* count, int numbers) {
+  const int lane = threadIdx.x % 32;
+  int found = 0;
+  while (true) {
+    int first = 0;
+    if (lane == 0) first = atomicAdd(&queue[0], 32);
+    first = __shfl_sync(ALL_LANES, first, 0);
+    if (first >= numbers) break;
+    if (first + lane < numbers) found += no_divisor(first + lane);
+  }
+  found = warp_total(found);
+  if (lane == 0) {
+    atomicAdd(count, found);
+    if (atomicAdd(&queue[1], 1) == gridDim.x * blockDim.x / 32 - 1) {
+      atomicExch(&queue[0], 0);
+      atomicExch(&queue[1], 0);
+    }
+  }
+}
+
+// The places of bright points, one atomic per group of threads that have one.
+__global__ void bright_pixels(const u8* __restrict__ picture, int* __restrict__ places, u32* count, int n, int limit,
+                              u32 mask) {
+  const int k = thread_number();
+  if (k >= n || picture[k] < limit) return;
+  const auto group = cg::coalesced_threads();
+  u32 first = 0;
+  if (group.thread_rank() == 0) first = atomicAdd(count, group.size());
+  places[(group.shfl(first, 0) + group.thread_rank()) & mask] = k;
+}
+
+// ------------------------------------------------------------------------------------------- groups, clusters and copies
+
+// The place of the least number of each row; a row per tile of T threads.
+template <int T>
+__global__ void tile_least_places(const u32* __restrict__ in, int* __restrict__ out, int rows, int columns) {
+  const auto tile = cg::tiled_partition<T>(cg::this_thread_block());
+  const int row = thread_number() / T;
+  if (row >= rows) return;
+  u64 best = ~0ull;
+  for (int j = tile.thread_rank(); j < columns; j += T) {
+    const u64 own = (u64)in[(size_t)row * columns + j] << 32 | j;
+    best = own < best ? own : best;
+  }
+  best = cg::reduce(tile, best, cg::less<u64>());
+  if (tile.thread_rank() == 0) out[row] = (int)(best & ALL_LANES);
+}
+
+// A table in the shared memory of four blocks; each thread follows its own way through it.
+__global__ void __cluster_dims__(4) cluster_table(const u32* __restrict__ table, u32* __restrict__ out, int part,
+                                                  int turns) {
+  extern __shared__ u32 own_part[];
+  const auto cluster = cg::this_cluster();
+  for (int j = threadIdx.x; j < part; j += blockDim.x) own_part[j] = table[cluster.block_rank() * part + j];
+  cluster.sync();
+  u32 at = thread_number() * 37 % (4 * part), mixed = 0;
+  for (int t = 0; t < turns; t++) {
+    const u32 found = cluster.map_shared_rank(own_part, at / part)[at % part];
+    mixed = mixed * 31 + found;
+    at = (at + found) % (4 * part);
+  }
+  cluster.sync();
+  out[thread_number()] = mixed;
+}
+
+// A product in tiles of 32 x 32 that are copied while the ones before are used; 2 x 2 elements per thread.
+__global__ void async_tile_product(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+                                   int n, int inner) {
+  __shared__ __align__(16) float left[2][32][32];
+  __shared__ __align__(16) float right[2][32][32];
+  const int own = threadIdx.y * 16 + threadIdx.x, y = own / 8, x = own % 8 * 4;
+  const int row = 32 * blockIdx.y, column = 32 * blockIdx.x, tiles = inner / 32;
+  float sums[2][2] = {};
+  for (int t = 0; t <= tiles; t++) {
+    if (t < tiles) {
+      __pipeline_memcpy_async(&left[t % 2][y][x], a + (size_t)(row + y) * inner + 32 * t + x, 16);
+      __pipeline_memcpy_async(&right[t % 2][y][x], b + (size_t)(32 * t + y) * n + column + x, 16);
+    }
+    __pipeline_commit();
+    if (t == 0) continue;
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    const int at = (t - 1) % 2;
+#pragma unroll
+    for (int k = 0; k < 32; k++) {
+      const float u = left[at][threadIdx.y][k], v = left[at][threadIdx.y + 16][k];
+      const float p = right[at][k][threadIdx.x], q = right[at][k][threadIdx.x + 16];
+      sums[0][0] += u * p, sums[0][1] += u * q, sums[1][0] += v * p, sums[1][1] += v * q;
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+    c[(size_t)(row + threadIdx.y + 16 * (k / 2)) * n + column + threadIdx.x + 16 * (k % 2)] = sums[k / 2][k % 2];
+}
+
+// The variance of each row, a row per block; each thread copies its next quad while it adds up the last one.
+__global__ void async_row_variances(const float4* __restrict__ in, float* __restrict__ out, int quads) {
+  extern __shared__ float4 stages[];
+  const float4* row = in + (size_t)blockIdx.x * quads;
+  float sum = 0.0f, squares = 0.0f;
+  int stage = 0;
+  if (threadIdx.x < quads) __pipeline_memcpy_async(&stages[threadIdx.x], row + threadIdx.x, 16);
+  __pipeline_commit();
+  for (int j = threadIdx.x; j < quads; j += blockDim.x, stage ^= 1) {
+    const int next = j + blockDim.x;
+    if (next < quads) __pipeline_memcpy_async(&stages[(stage ^ 1) * blockDim.x + threadIdx.x], row + next, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(1);
+    const float4 v = stages[stage * blockDim.x + threadIdx.x];
+    sum += v.x + v.y + v.z + v.w;
+    squares += v.x * v.x + v.y * v.y + v.z * v.z + v.w * v.w;
+  }
+  sum = block_total(sum) / (4 * quads);
+  __syncthreads();
+  squares = block_total(squares) / (4 * quads);
+  if (threadIdx.x == 0) out[blockIdx.x] = squares - sum * sum;
+}
+
+// ------------------------------------------------------------------------------------- doubles, waves, much and little
+
+// Romberg's integrals of exp(-a x^2) from 0 to 1, in doubles; the table of a thread is an array.
+__global__ void double_romberg(const double* __restrict__ factors, double* __restrict__ out, int n, int levels) {
+  const int k = thread_number();
+  if (k >= n) return;
+  const double a = factors[k];
+  double table[8];
+  table[0] = 0.5 * (1.0 + exp(-a));
+  for (int level = 1, parts = 1; level < levels; level++, parts *= 2) {
+    double sum = 0.0;
+    for (int j = 0; j < parts; j++) {
+      const double x = (j + 0.5) / parts;
+      sum += exp(-a * x * x);
+    }
+    double finer = 0.5 * (table[0] + sum / parts), weight = 4.0;
+    for (int j = 0; j < level; j++, weight *= 4.0) {
+      const double next = finer + (finer - table[j]) / (weight - 1.0);
+      table[j] = finer;
+      finer = next;
+    }
+    table[level] = finer;
+  }
+  out[k] = table[levels - 1];
+}
+
+// The slope of a line through each row of doubles, a row per warp.
+__global__ void double_line_slopes(const double* __restrict__ in, double* __restrict__ out, int rows, int columns) {
+  const int row = thread_number() / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  double sum = 0.0, by_place = 0.0;
+  for (int j = lane; j < columns; j += 32) {
+    const double x = in[(size_t)row * columns + j];
+    sum += x;
+    by_place += j * x;
+  }
+  sum = warp_total(sum);
+  by_place = warp_total(by_place);
+  const double n = columns, middle = 0.5 * (n - 1.0);
+  if (lane == 0) out[row] = (by_place - middle * sum) / (n * (n * n - 1.0) / 12.0);
+}
+
+// The strength at each point of the waves of all senders.
+__global__ void radio_phasors(const float4* __restrict__ senders, float* __restrict__ out, int n, int count,
+                              float waves) {
+  const int k = thread_number();
+  if (k >= n) return;
+  const float x = 0.01f * (k % 1000), y = 0.01f * (k / 1000);
+  float re = 0.0f, im = 0.0f;
+  for (int j = 0; j < count; j++) {
+    const float4 s = senders[j];
+    const float dx = x - s.x, dy = y - s.y, far = sqrtf(dx * dx + dy * dy + 0.1f);
+    float sine, cosine;
+    __sincosf(waves * far + s.w, &sine, &cosine);
+    re += __fdividef(s.z * cosine, far);
+    im += __fdividef(s.z * sine, far);
+  }
+  out[k] = re * re + im * im;
+}
+
+// A block keeps a large table in shared memory, so that few blocks fit; its threads look up numbers at random.
+__global__ void large_table_lookups(const u32* __restrict__ table, u32* __restrict__ out, int size, int lookups) {
+  extern __shared__ u32 large[];
+  for (int j = threadIdx.x; j < size; j += blockDim.x) large[j] = table[j];
+  __syncthreads();
+  u32 mixed = 0;
+  for (int j = threadIdx.x; j < lookups; j += blockDim.x)
+    mixed ^= large[__umulhi(scrambled(blockIdx.x * lookups + j), size)];
+  mixed = __reduce_xor_sync(ALL_LANES, mixed);
+  if (threadIdx.x % 32 == 0) atomicXor(&out[blockIdx.x], mixed);
+}
+
+// Cross products of vectors of three numbers.
+__global__ void cross_vectors(const float3* __restrict__ a, const float3* __restrict__ b, float3* __restrict__ out,
+                              int n) {
+  const int k = thread_number();
+  if (k >= n) return;
+  const float3 u = a[k], v = b[k];
+  out[k] = make_float3(u.y * v.z - u.z * v.y, u.z * v.x - u.x * v.z, u.x * v.y - u.y * v.x);
+}
+
+// Skewness of columns of COUNT numbers, which a thread holds all at once: more than its registers take.
+template <int COUNT>
+__global__ void __launch_bounds__(1024) held_columns(const float* __restrict__ in, float* __restrict__ out, int n) {
+  const int k = thread_number();
+  if (k >= n) return;
+  float held[COUNT], sum = 0.0f, squares = 0.0f, cubes = 0.0f;
+#pragma unroll
+  for (int j = 0; j < COUNT; j++) sum += held[j] = in[(size_t)j * n + k];
+  const float mean = sum / COUNT;
+#pragma unroll
+  for (int j = 0; j < COUNT; j++) squares += (held[j] - mean) * (held[j] - mean);
+  const float spread = rsqrtf(squares / COUNT);
+#pragma unroll
+  for (int j = 0; j < COUNT; j++) {
+    const float x = (held[j] - mean) * spread;
+    cubes += x * x * x;
+  }
+  out[k] = cubes / COUNT;
+}
+
+struct Order {
+  int customer, product, day;
+  float price;
+  int count, shop, state, clerk, route, note;
+};
+
+// What orders of a shop bring: three of ten fields are read.
+__global__ void order_values(const Order* __restrict__ orders, float* __restrict__ out, int n, int shop) {
+  for (int k = thread_number(); k < n; k += gridDim.x * blockDim.x)
+    out[k] = orders[k].shop == shop ? orders[k].price * orders[k].count : 0.0f;
+}
+
+__constant__ float fir_taps[8] = {0.30f, 0.22f, 0.16f, 0.12f, 0.08f, 0.06f, 0.04f, 0.02f};
+
+// A filter of eight taps along rows, a row per warp: what is earlier comes from lower lanes.
+__global__ void lane_filters(const float* __restrict__ in, float* __restrict__ out, int rows, int columns) {
+  const int row = thread_number() / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  float before = 0.0f;
+  for (int start = 0; start < columns; start += 32) {
+    const size_t at = (size_t)row * columns + start + lane;
+    const float x = start + lane < columns ? in[at] : 0.0f;
+    float sum = fir_taps[0] * x;
+#pragma unroll
+    for (int t = 1; t < 8; t++) {
+      const float here = __shfl_up_sync(ALL_LANES, x, t), there = __shfl_sync(ALL_LANES, before, lane + 32 - t);
+      sum += fir_taps[t] * (lane >= t ? here : there);
+    }
+    if (start + lane < columns) out[at] = sum;
+    before = x;
+  }
+}
+
+// First programs: the constants are doubles, as a beginner writes them.
+__global__ void celsius_readings(const float* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = (in[i] - 32.0) * 5.0 / 9.0;
+}
+
+__global__ void times_tables(int* out, int width, int height) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x;
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (column < width && row < height) out[row * width + column] = (row + 1) * (column + 1);
+}
