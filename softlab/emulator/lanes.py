@@ -141,30 +141,56 @@ class Lanes:
         return lanes_of(rest) if rest.any() else None
 
 
-#: What is known of the boxes of few lanes that came last: blocks, threads, rows, columns -> attributes.
-_known_boxes: dict[tuple[int, int, bytes | None, bytes | None], dict[str, Any]] = {}
-_MOST_KEPT, _MOST_LANES_KEPT = 256, 4096
+class _KnownBoxes:
+    """The boxes that came last, at most ``most`` boxes of ``most_lanes`` threads in all: then all are forgotten."""
+
+    def __init__(self, most: int, most_lanes: int) -> None:
+        self._most, self._most_lanes = most, most_lanes
+        self._boxes: dict[tuple[int, int, bytes | None, bytes | None], Box] = {}
+        self._lanes = 0
+
+    def __len__(self) -> int:
+        return len(self._boxes)
+
+    def find(self, key: tuple[int, int, bytes | None, bytes | None]) -> Box | None:
+        """The box of that many blocks and threads, and of these rows and columns."""
+        return self._boxes.get(key)
+
+    def keep(self, key: tuple[int, int, bytes | None, bytes | None], box: Box) -> None:
+        """Keep a box."""
+        lanes = key[0] * key[1]
+        if lanes > self._most_lanes:
+            return
+        if len(self._boxes) >= self._most or self._lanes + lanes > self._most_lanes:
+            self._boxes.clear()
+            self._lanes = 0
+        self._boxes[key] = box
+        self._lanes += lanes
+
+
+_known_boxes = _KnownBoxes(256, 1 << 19)
 
 
 class Box(Lanes):
-    """Some rows (blocks) x some columns (threads), as uniform control flow and branches on the thread index make it."""
+    """Some rows (blocks) x some columns (threads), as uniform control flow and branches on the thread index make it.
 
-    def __init__(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
-        if blocks * threads > _MOST_LANES_KEPT:
-            self._find(blocks, threads, rows, columns)
-            return
+    Loops whose lanes part come to the same sets in each turn. A set never changes, so equal ones are one object, which
+    has all that is known of them, also what is found out later.
+    """
+
+    def __new__(cls, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> Box:
+        """The box that came before, or a new one."""
         row_key, column_key = (part if part is None else part.tobytes() for part in (rows, columns))
         key = blocks, threads, row_key, column_key
-        known = _known_boxes.get(key)
-        if known is not None:
-            # Loops whose lanes part come to the same sets in each turn. A set never changes, so equal ones share all
-            # that is known of them, also what is found out later.
-            self.__dict__ = known
-            return
-        self._find(blocks, threads, rows, columns)
-        if len(_known_boxes) >= _MOST_KEPT:
-            _known_boxes.clear()
-        _known_boxes[key] = self.__dict__
+        found = _known_boxes.find(key)
+        if found is None:
+            found = super().__new__(cls)
+            found._find(blocks, threads, rows, columns)
+            _known_boxes.keep(key, found)
+        return found
+
+    def __init__(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
+        """``rows`` and ``columns``: those of the set, (blocks,) and (threads,) bool; None for all."""
 
     def _find(self, blocks: int, threads: int, rows: np.ndarray | None, columns: np.ndarray | None) -> None:
         self.rows = None if rows is None or rows.all() else rows

@@ -25,8 +25,8 @@ _PER_WARP = (
     layout.KNOWN, layout.FENCED, layout.FENCED_IN_BLOCK, layout.PART_LANES, layout.PART_NODE, layout.MASK,
     layout.FENCES,
 )  # fmt: skip
-#: Bytes of rows that the arena begins with, at most.
-_FIRST_ROWS = 1 << 23
+#: Bytes of rows and of snapshots that the arena begins with, at most, where fewer are not too few.
+_FIRST_ROWS, _FIRST_SNAPSHOTS = 1 << 24, 1 << 23
 #: Columns of rows that are joined at once: that takes no longer than to remember what is to be joined.
 _WIDEST_ROWS = 64
 #: Words that a warp may tell or read, at first: one of its own and one of its neighbour, with when it read them.
@@ -118,14 +118,14 @@ class NativeOrder(HappensBefore):
     def _first_arena(self, words: int) -> np.ndarray:
         """An arena for a batch in which as many words are known at first."""
         size, width = self._blocks * self.warps, self.columns + 1
+        snapshot = 1 if self.per_block else self.warps
         rooms = {
-            layout.NODE_ROOM: 32 * size + 4096,
-            layout.SNAPSHOT_ROOM: 16 * size + 2048,
+            layout.NODE_ROOM: 64 * size + 4096,
+            layout.SNAPSHOT_ROOM: max(16 * size, min(48 * size, _FIRST_SNAPSHOTS // (8 * snapshot))) + 2048,
             layout.ROW_ROOM: max(128 + 3 * self.warps, min(4 * size + 512, _FIRST_ROWS // (8 * width))),
             layout.WORD_ROOM: _room_of_words(words + _WORDS_OF_A_WARP * size),
         }
         head = np.zeros(layout.HEAD, np.int64)
-        snapshot = 1 if self.per_block else self.warps
         head[: layout.SNAPSHOT + 1] = self.warps, width, self.per_block, self.threads, snapshot
         head[[layout.COLUMNS, layout.HAS_NODES, layout.IS_LAZY]] = self.columns, 1, width > _WIDEST_ROWS
         return self._arena(head, rooms)

@@ -193,17 +193,17 @@ def test_a_predicate_that_is_the_same_along_an_axis_gives_boxes(box: tuple, of: 
     assert [part.count for part in parts] == [predicate.sum(), predicate.size - predicate.sum()]
 
 
-def test_sets_of_many_lanes_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor more sets than the most: then all are forgotten."""
-    kept = dict[tuple, dict]()
+@pytest.mark.parametrize("most_lanes", [9 * 96, 11 * 96])
+def test_sets_of_many_lanes_are_not_kept(monkeypatch: pytest.MonkeyPatch, most_lanes: int) -> None:
+    """Nor more sets than the most, or of more lanes together: then all are forgotten."""
+    kept = module._KnownBoxes(3 if most_lanes > 9 * 96 else 99, most_lanes)
     monkeypatch.setattr(module, "_known_boxes", kept)
-    monkeypatch.setattr(module, "_MOST_KEPT", 3)
-    monkeypatch.setattr(module, "_MOST_LANES_KEPT", 3 * 96)
-    Box(4, 96, None, None)
-    assert not kept
+    Box(12, 96, None, None)
+    assert not len(kept)
     counts = []
     for number in range(5):
-        Box(3, 96, None, np.arange(96) <= number)
+        made = Box(3, 96, None, np.arange(96) <= number)
+        assert made is Box(3, 96, None, np.arange(96) <= number)
         counts.append(len(kept))
     assert counts == [1, 2, 3, 1, 2]
 
@@ -245,11 +245,10 @@ def test_taking_all_lanes_copies_nothing(shape):
     assert everyone.put(np.int32(0), value, False) is value
 
 
-def test_equal_sets_of_few_lanes_share_what_is_known_of_them() -> None:
+def test_equal_sets_of_few_lanes_are_one_object() -> None:
     columns = np.arange(64) % 3 == 0
     first, second = Box(2, 64, None, columns), Box(2, 64, None, columns.copy())
-    assert first.mask is second.mask
-    assert first is not second
+    assert first is second
     other = Box(2, 64, np.array([True, False]), columns)
     assert other.count == 22
     assert first.count == 44
