@@ -13,6 +13,7 @@ import pytest
 from softlab.emulator.lanes import lanes_of
 from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.block_memory import GenericMemory, LocalMemory, SharedMemory
+from softlab.emulator.memory.elements import one_address
 from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, PARAMETER_BASE, SHARED_WINDOW, WINDOW_BYTES
 from softlab.emulator.ptx.syntax import Instruction
@@ -374,3 +375,19 @@ def test_where_atomics_at_generic_addresses_reach() -> None:
                 assert np.shares_memory(found.memory.reshape(-1)[index : index + 4], arrays.data[0][at : at + 4])
             else:
                 assert found is None or not np.shares_memory(found.memory, shared.memory.data)
+
+
+def test_one_address_of_all_lanes_is_a_scalar() -> None:
+    """Where all lanes of a table of addresses have one; else the table stays as it is."""
+    for shape in ((1, 1), (2, 1), (1, 3), (2, 96)):
+        alike = np.full(shape, 77, np.uint64)
+        found = one_address(alike)
+        assert not isinstance(found, np.ndarray)
+        assert found == 77
+        for at in (0, -1, alike.size // 2):
+            for other in (76, 78):
+                some = alike.copy()
+                some.flat[at] = other
+                assert (one_address(some) is some) == (alike.size > 1)
+    scalar = np.uint64(5)
+    assert one_address(scalar) is scalar

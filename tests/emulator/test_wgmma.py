@@ -294,9 +294,9 @@ extern "C" __global__ void misuse(float* out, int at) {
     if (at == 5) d[0] += 1;  // LINE 27
     if (at == 5) PRODUCT(1);  // LINE 28
   }
-  if (at != 7) COMMIT;
+  if (at != 7) COMMIT; if (at > 9) { PRODUCT(1); COMMIT; } if (at > 10) { PRODUCT(1); COMMIT; }
   if (at == 8) a[threadIdx.x] = 0;  // LINE 31
-  if (at == 9) WAIT(1); else WAIT(0);
+  if (at == 9 || at == 12) WAIT(1); else WAIT(0);
   a[threadIdx.x] = 0;  // LINE 33
   for (int i = 0; i < 4; ++i) out[i * blockDim.x + threadIdx.x] = d[i];  // LINE 34
 }
@@ -315,6 +315,9 @@ extern "C" __global__ void misuse(float* out, int at) {
         (7, [("race", 33, 26), ("wgmma-misuse", 34, 26)]),
         (8, [("race", 31, 26)]),
         (9, [("race", 33, 26), ("wgmma-misuse", 34, 26)]),
+        (10, []),
+        (11, []),
+        (12, [("race", 33, 29), ("wgmma-misuse", 34, 29)]),
     ],
 )
 def test_misuse_is_found_with_both_lines(at: int, expected: list[tuple[str, int, int | None]]) -> None:

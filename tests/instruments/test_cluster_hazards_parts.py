@@ -83,3 +83,52 @@ def test_arrivals_alone_pass_on_what_their_threads_did(action: str, words: str, 
     watch.words_at = lambda site, offset: offset[:, None] // 4  # type: ignore[assignment,method-assign]
     watch.mbarrier(site, lanes, lanes.positions.rows, np.full(count, 8), action, np.zeros(1, int))
     assert called == told
+
+
+@pytest.mark.parametrize("writes", [False, True])
+@pytest.mark.parametrize("changes", [False, True])
+@pytest.mark.parametrize("cause", ["nothing", "own read", "own write", "remote read", "remote write", "conflict",
+                                   "other block reads", "other block writes"])  # fmt: skip
+def test_what_a_copy_is_unordered_with(cause: str, changes: bool, writes: bool) -> None:
+    """Of three copies the first goes to the own block, the others to another one; each cause is there for all."""
+    asked: list[tuple[bool, bool]] = []
+    all_of, none = np.ones(3, bool), np.zeros(3, bool)
+
+    class Shadow:
+        def track_remote(self) -> Any:
+            return SimpleNamespace(read="read", written="written", unordered=self.unordered)
+
+        def unordered(self, table: str, owner: Any, word: Any, acquired: Any, strong: bool) -> np.ndarray:
+            assert strong == (changes and table == "written")
+            return all_of if cause == f"remote {'read' if table == 'read' else 'write'}" else none
+
+        def acquired(self, row: Any, thread: Any) -> Any:
+            return None
+
+        def used_before_copy(
+            self, owner: Any, word: Any, thread: Any, *, wrote: bool, strong: bool = False
+        ) -> np.ndarray:
+            assert strong == (changes and wrote)
+            return all_of if cause == f"own {'write' if wrote else 'read'}" else none
+
+        def remote_conflict(self, owner: Any, word: Any, who: Any, *, store: bool, strong: bool) -> Any:
+            assert (store, strong) == (writes, changes)
+            return (all_of, None) if cause == "conflict" else None
+
+        def used_in_another_block(self, owner: Any, word: Any, who: Any, *, wrote: bool, strong: bool) -> np.ndarray:
+            asked.append((wrote, strong))
+            return all_of if cause == f"other block {'writes' if wrote else 'reads'}" else none
+
+    watch = Watch()
+    watch.shadow = Shadow()
+    copy: Any = SimpleNamespace(owner=np.array([1, 0, 2]), lane=np.arange(3), writes=writes, changes=changes)
+    who: Any = SimpleNamespace(row=np.array([1, 1, 1]), thread=np.arange(3))
+    found = watch._unordered_with_copy(copy, np.zeros((3, 1), int), who).tolist()
+    own, other = [True, False, False], [False, True, True]
+    expected = {
+        "nothing": [False] * 3, "own read": own if writes else [False] * 3, "own write": own,
+        "remote read": [writes] * 3, "remote write": [True] * 3, "conflict": other,
+        "other block reads": other if writes else [False] * 3, "other block writes": other,
+    }  # fmt: skip
+    assert found == expected[cause]
+    assert sorted(asked) == sorted((wrote, changes) for wrote in ((True, False) if writes else (True,)))

@@ -11,8 +11,10 @@ import pytest
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Instruction
+from softlab.emulator.sites import Site
 from softlab.errors import KernelFault
-from softlab.instruments.hazards import _granule, _has_meetings, _volatile_counts
+from softlab.instruments.hazards import Hazards, _granule, _has_meetings, _used_registers, _volatile_counts
+from softlab.instruments.native_shadow import READS, RECORDED, SHARED_WORDS, STORES, STRONG, UNKNOWN
 from softlab.kernel import Kernel
 
 
@@ -209,6 +211,65 @@ def test_what_a_kernel_has_of_barriers_and_whether_volatile_counts(text: str, me
     body = f"{{ .reg .u32 %r; {text} ret; }}"
     image = link(parse(f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{body}\n"), "k")
     assert (_has_meetings(image), _volatile_counts(image)) == (meetings, volatile)
+
+
+@pytest.mark.parametrize(
+    ("text", "used"),
+    [
+        ("add.u32 %a, %b, %c;", "bc"), ("@%p add.u32 %a, %b, %c;", "abcp"), ("ld.shared.u32 %a, [%b];", "b"),
+        ("@%p ld.shared.u32 %a, [%b];", "bp"), ("@%p ld.shared.v2.u32 {%a, %c}, [%b];", "bp"),
+        ("@%p atom.shared.add.u32 %a, [%b], %c;", "abcp"), ("@%p st.shared.u32 [%a], %b;", "abp"),
+        ("@%p cvta.shared.u32 %a, %b;", "abp"), ("@%p mov.u32 %a, %b; ld.shared.u32 %c, [%a];", "abp"),
+        ("st.shared.v2.u32 [%a], {%b, %c};", "abc"),
+    ],
+)  # fmt: skip
+def test_which_registers_something_reads(text: str, used: str) -> None:
+    """A guarded load may leave an old value, and uses nothing of it; any other guarded instruction does."""
+    body = f"{{ .reg .u32 %a, %b, %c; .reg .pred %p; {text} ret; }}"
+    image = link(parse(f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{body}\n"), "k")
+    assert _used_registers(image) == {f"%{name}" for name in used}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("ld.shared.u32", READS), ("st.shared.u32", STORES), ("ld.relaxed.cta.shared.u32", READS | STRONG),
+        ("st.release.cta.shared.u32", STORES | STRONG), ("atom.shared.add.u32", READS | STORES | STRONG),
+        ("ld.acquire.gpu.shared.u32", READS | STRONG), ("ld.volatile.shared.u32", READS),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("answer", [RECORDED, SHARED_WORDS, UNKNOWN])
+def test_what_compiled_code_is_told_of_an_access(text: str, kind: int, answer: int) -> None:
+    """Whether it reads, stores, and is strong. What several lanes wrote, and what releases, NumPy records."""
+
+    class Watch(Hazards):
+        shadow: Any = SimpleNamespace(has_order=False)
+        done: list[str]
+
+        def words_accessed(self, *arguments: Any) -> Any:
+            return "words"
+
+        def _words(self, site: Site) -> Any:
+            return None
+
+        def _write(self, access: Any, values: Any) -> None:
+            self.done.append("write")
+
+        def _synchronise(self, access: Any) -> None:
+            self.done.append("synchronise")
+
+    watch, told = Watch(), []
+    watch.done, watch.watched = [], SimpleNamespace(compiled="all")
+    native: Any = SimpleNamespace(ready=lambda compiled: True, record=lambda *given: told.append(given[-1]) or answer)
+    opcode, *modifiers = text.split(".")
+    writes = opcode != "ld"
+    site = Site(4, Instruction(opcode, tuple(modifiers), ()), "shared", np.dtype("u4"), store=writes,
+                operation="add" if opcode == "atom" else "")  # fmt: skip
+    for _ in range(2):  # the second time it is known
+        assert watch._recorded(native, site, None, None, ()) == (answer != UNKNOWN)  # type: ignore[arg-type]
+    assert told == [kind, kind]
+    synchronises = answer == RECORDED and "release" in text
+    assert watch.done == ["write"] * 2 * (answer == SHARED_WORDS) + ["synchronise"] * 2 * synchronises
 
 
 @pytest.mark.parametrize("kind", ["char2", "char4", "short2"])

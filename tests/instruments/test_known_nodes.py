@@ -291,6 +291,67 @@ def test_words_are_found_by_their_keys(arena: Arena, seed: int) -> None:
     assert {key: known_words.found_word(s, key, 0, layout.NONE) for key in places} == places
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, 19, 20, 21, 34, 35, 37, 39, 40])
+def test_a_row_that_is_split_is_found_no_more(arena: Arena, number: int) -> None:
+    """Its words have what it had, and the number of it. ``number``: words that are there before it."""
+    s = arena.s
+    for key in range(number):
+        known_words.found_word(s, key, 1, layout.NONE)
+    key = 5 << layout.LINE_SHIFT
+    line = known_words.found_word(s, layout.OF_LINE | 5, 1, layout.NONE)
+    known_words.found_word(s, layout.OF_LINE | 6, 1, layout.NONE)
+    told = list(range(70, 70 + layout.LINE_OF - 1))
+    s[line + 1 : line + layout.LINE_OF] = told
+    assert (s[layout.LINES], s[layout.SINGLES], s[layout.WORD_COUNT]) == (2, number, number + 2)
+    assert known_words.split(s, (7 << layout.LINE_SHIFT) + 3) == 0
+    assert s[layout.LINES] == 2
+    assert known_words.split(s, key + 9) == 1
+    assert known_words.split(s, key + 9) == 0
+    singles = number + layout.LINE
+    assert (s[layout.LINES], s[layout.SINGLES], s[layout.WORD_COUNT]) == (1, singles, singles + 2)
+    for k in range(layout.LINE):
+        at = known_words.found_word(s, key + k, 0, layout.NONE)
+        assert s[at : at + layout.WORD] == [key + k, *told, number + 1]
+    for other in (key - 1, key + layout.LINE):
+        assert known_words.found_word(s, other, 0, layout.NONE) == layout.NONE
+    # No word finds what the row was by a question for a block's word, a row or a reader.
+    for word, row in ((word, row) for word in range(100) for row in range(BLOCKS)):
+        asked = known_words.block_key(s, word, row * WARPS)
+        assert known_words.found_word(s, asked, 0, layout.NONE) == layout.NONE
+        assert known_words.found_word(s, layout.OF_READER | (word << 20 | row), 0, layout.NONE) == layout.NONE
+    assert known_words.line_of(s, key, layout.NONE) == layout.NO_LINE
+    assert known_words.line_of(s, 6 << layout.LINE_SHIFT, layout.NONE) == line + layout.WORD
+    assert known_words.line_of(s, 8 << layout.LINE_SHIFT, layout.NONE) == layout.NONE
+
+
+@pytest.mark.parametrize("number", [0, 2, 5])
+def test_what_a_row_told_a_block_its_words_tell_it(arena: Arena, number: int) -> None:
+    """A block's word of the row counts until the word has one of its own, which begins with it."""
+    s, row = arena.s, 1
+    for key in range(number):
+        known_words.found_word(s, key, 1, layout.NONE)
+        of = known_words.block_word(s, s[layout.WORDS] + layout.WORD * key, WARPS * row, 1)
+        s[of + layout.TELLS] = 50 + key
+    warp, key = WARPS * row + 1, 9 << layout.LINE_SHIFT
+    line = known_words.found_word(s, layout.OF_LINE | 9, 1, layout.NONE)
+    of_line = known_words.block_word(s, line, warp, 1)
+    s[of_line + layout.TELLS] = 31
+    known_words.split(s, key)
+    first, second = (known_words.found_word(s, key + k, 0, layout.NONE) for k in (0, 1))
+    assert known_words.block_word(s, first, warp, 0) == of_line
+    assert known_words.block_word(s, first, warp + WARPS, 0) == layout.NONE
+    own = known_words.block_word(s, first, warp, 1)
+    assert own not in (of_line, layout.NONE)
+    assert s[own + layout.TELLS] == 31
+    assert known_words.block_word(s, first, warp, 0) == own
+    assert known_words.block_word(s, second, warp, 0) == of_line
+    other = known_words.block_word(s, first, warp + WARPS, 1)
+    assert s[other + layout.TELLS] == 0
+    for key in range(number):
+        of = known_words.block_word(s, s[layout.WORDS] + layout.WORD * key, WARPS * row + 2, 0)
+        assert s[of + layout.TELLS] == 50 + key
+
+
 def test_what_earlier_batches_told_counts_for_all(arena: Arena) -> None:
     """A word's time becomes a node: that of the last column alone. Words of one time share it."""
     s = arena.s

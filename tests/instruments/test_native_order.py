@@ -10,6 +10,7 @@ import pytest
 from softlab.emulator.lanes import WARP, lanes_of
 from softlab.emulator.machine.native import available
 from softlab.instruments import happens_before, native_order
+from softlab.instruments import node_layout as layout
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_order import (
     KeyedAccess,
@@ -201,6 +202,119 @@ def test_rows_of_words_are_published_word_by_word(first: int) -> None:
         both.begin_again(published, False, first % 3 > 0)
         assert (both.native is before) == (first % 3 > 0)
         assert both.native.published() == published
+
+
+def lanes_of_warps(warps: list[int]) -> np.ndarray:
+    return (np.array(warps)[:, None] * WARP + np.arange(WARP)).reshape(-1)
+
+
+@pytest.mark.parametrize("widest_rows", [0, 64])
+@pytest.mark.parametrize("before", [0, 5])
+def test_words_of_a_row_that_blocks_told_tell_the_same_by_themselves(
+    before: int, widest_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warps of four blocks tell rows of 32 words, in their blocks and to all. Then single words of them are accessed.
+
+    ``before``: words that are there before the rows, so that the numbers of words and rows differ.
+    """
+    monkeypatch.setattr(native_order, "_WIDEST_ROWS", widest_rows)
+    for seed in range(12):
+        random, both, now = np.random.default_rng(seed), Both({3: 2}, {3: 2}, False), 5
+
+        def access(kind: str, keys: np.ndarray, lane: np.ndarray, both: Both, now: int, scope: str) -> None:
+            for order, one in zip(both.orders, accesses(keys, lane, False), strict=True):
+                getattr(order, kind)(one, *() if kind == "read" else (scope, now))
+
+        for order in both.orders:
+            order.fence(EVERY, now, "gpu")
+        for number in range(before):
+            access("exchange", np.full(WARP, 1000 + number), lanes_of_warps([number]), both, now + 1, "gpu")
+        rows = (64, 128, 256)
+        for step in range(10):
+            now += 3
+            warp = int(random.integers(BLOCKS * WARPS))
+            lane, scope = lanes_of_warps([warp]), str(random.choice(SCOPES))
+            for order in both.orders:
+                order.fence(lane, now, scope)
+            access(str(random.choice(["exchange", "write"], p=[0.8, 0.2])), random.choice(rows) + np.arange(WARP), lane,
+                   both, now + 1, scope)  # fmt: skip
+            if step > 5:
+                both.compare(random, now)
+        for _ in range(12):
+            now += 3
+            warps = random.permutation(BLOCKS * WARPS)[:4].tolist()
+            word = int(random.choice(rows)) + int(random.choice([0, 1, 30, 31]))
+            kind, scope = str(random.choice(["read", "exchange"])), str(random.choice(SCOPES))
+            access(kind, np.full(len(warps), word), np.array(warps) * WARP + 7, both, now + 1, scope)
+            both.compare(random, now + 2)
+            if random.random() < 0.2:
+                both.native.make_room()
+        assert both.native.published() == both.plain.published()
+
+
+def test_room_that_is_left() -> None:
+    """Of words and nodes there is room for what one more lane needs, and half of the room for nodes is free."""
+    for used in [*range(300), *(2**k + d for k in range(8, 20) for d in (-130, -129, -128, -127, -65, -64, -1, 0, 1))]:
+        room = native_order._room_of_words(used)
+        assert room & room - 1 == 0
+        assert max(1024, used + 2 * layout.SPARE_WORDS + 1) <= room <= max(1024, 2 * (used + 2 * layout.SPARE_WORDS))
+        for before in (64, 100, 4096):
+            found = native_order._room(before, used)
+            assert found % before == 0
+            least = 2 * (used + 2 * layout.SPARE)
+            assert found >= least
+            assert found == before or found < 2 * least
+
+
+def nodes_held(order: NativeOrder) -> int:
+    """How many nodes the warps, their parts and the words have, with the parents of those without a row."""
+    s, size = order._s, BLOCKS * WARPS
+
+    def some(segment: int, count: int = size) -> list[int]:
+        return s[s[segment] : s[segment] + count].tolist()
+
+    held = {0, *some(layout.KNOWN), *some(layout.FENCED), *some(layout.FENCED_IN_BLOCK)}
+    held |= {node for node, lanes in zip(some(layout.PART_NODE), some(layout.PART_LANES), strict=True)
+             if lanes != layout.ALL_LANES}  # fmt: skip
+    words = np.array(some(layout.WORDS, int(s[layout.WORD_COUNT]) * layout.WORD)).reshape(-1, layout.WORD)
+    held |= {*words[:, layout.TELLS].tolist(), *words[:, layout.TELLS_BLOCK].tolist()}
+    pending, found = [*held], set()
+    while pending:
+        node = pending.pop()
+        if node in found:
+            continue
+        found.add(node)
+        first = int(s[layout.NODES]) + node * layout.NODE
+        item = s[first : first + layout.NODE]
+        if item[layout.DENSE] < 0:
+            pending += [int(item[of]) for of in (layout.PARENT, layout.OTHER) if item[of] >= 0]
+    return len(found)
+
+
+@pytest.mark.parametrize("widest_rows", [0, 64])
+def test_nodes_that_nobody_has_are_left_out(widest_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_order, "_WIDEST_ROWS", widest_rows)
+    fewer = 0
+    for seed in range(10):
+        random, now = np.random.default_rng(seed), 5
+        both = Both({7: 3, 101: 2}, {7: 3, 101: 2}, False)
+        for step in range(60):
+            now += 1
+            kind = random.choice(["access", "publish", "barrier", "warp_sync", "cluster", "fence"], p=KINDS)
+            if kind == "fence":
+                lane, scope = some_lanes(random), str(random.choice(SCOPES))
+                for order in both.orders:
+                    order.fence(lane, now, scope)
+            else:
+                getattr(both, kind)(random, now)
+            if step % 9 == 8:
+                before, held = int(both.native._s[layout.NODE_COUNT]), nodes_held(both.native)
+                both.native.make_room()
+                both.native._make_room()
+                assert both.native._s[layout.NODE_COUNT] == held
+                fewer += held < before
+                both.compare(random, now)
+    assert fewer > 20
 
 
 KINDS = [0.5, 0.1, 0.1, 0.08, 0.02, 0.2]

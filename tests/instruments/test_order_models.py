@@ -15,6 +15,7 @@ import pytest
 from softlab.emulator.lanes import WARP, lanes_of
 from softlab.emulator.machine.native import available
 from softlab.instruments import happens_before, native_order
+from softlab.instruments import node_layout as layout
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_order import KeyedAccess, NativeOrder, mbarrier_keys, run_starts
 from softlab.instruments.strong_access import StrongAccess
@@ -227,3 +228,38 @@ def test_rows_that_rise_by_equal_steps_are_a_slice(numbers: list[int]) -> None:
     found = happens_before._spaced(np.array(numbers))
     assert table[found].tolist() == table[numbers].tolist()
     assert isinstance(found, slice) == (len(numbers) == 1 or (len(steps) == 1 and min(steps) > 0))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "warps", "per_block"),
+    [
+        (64, 32, False),
+        (65, 32, True),
+        (2048, 1, False),
+        (2049, 1, True),
+        (683, 3, True),
+        (682, 3, False),
+        (1, 32, False),
+    ],
+)
+def test_what_is_kept_per_block_where_warps_are_many(blocks: int, warps: int, per_block: bool) -> None:
+    """Up to 2048 columns of times there is one for each warp."""
+    order = HappensBefore(blocks, warps * WARP, {})
+    assert order.per_block == per_block
+    assert order.columns == (blocks if per_block else blocks * warps)
+
+
+@pytest.mark.skipif(not available(), reason="llvmlite is not installed")
+@pytest.mark.parametrize("words", [[], [40], [63], [64], [31], [40, 41, 50], [-1], [-5, 40], [1 << 59]])
+def test_words_that_earlier_batches_told_are_single_words(words: list[int]) -> None:
+    """A warp reads the row of words from 32 on: it comes after what one of them tells, and nothing else."""
+    order = NativeOrder(2, THREADS, {word: 5 + number for number, word in enumerate(words)})
+    assert order._s[layout.LINES] == 0
+    assert order._s[layout.SINGLES] == len(words)
+    order.read(KeyedAccess(32 + np.arange(WARP), np.arange(WARP)))
+    until = max([5 + number for number, word in enumerate(words) if 32 <= word < 64], default=0)
+    for lane in (0, 31):
+        times = np.arange(20)
+        found = order.ordered(times, np.full(20, -1), np.full(20, lane))
+        assert found.tolist() == [time < until for time in range(20)]
+    assert order.published() == {word: 5 + number for number, word in enumerate(words) if word >= 0}

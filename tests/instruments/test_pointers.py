@@ -46,3 +46,49 @@ def test_loads_of_what_nobody_writes_are_quiet(body: str, quiet: set[str], monke
     (analysis,) = found
     assert len(analysis.quiet) == len(quiet)
     assert {opcodes[index] for index in analysis.quiet} == {"ld"}
+
+
+@pytest.mark.parametrize(("first", "second", "read", "quiet"), [
+    ("ay", "zb", "a", False), ("ay", "zb", "b", False), ("ay", "zb", "y", False), ("ay", "zb", "z", False),
+    ("ab", "yz", "b", True), ("yz", "ab", "a", True), ("yz", "ab", "y", False), ("yz", "ab", "z", False),
+])  # fmt: skip
+def test_pointers_that_come_in_pairs(
+    first: str, second: str, read: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel loads two pointers of its parameters by one instruction, and writes to the arrays y and z.
+
+    Each register of a pair may have either pointer.
+    """
+    names = first + second
+    ptx = f"""
+.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k({", ".join(f".param .u64 {name}" for name in names)}, .param .u64 out) {{
+  .reg .b64 %d<9>, {", ".join(f"%{name}" for name in names)}; .reg .f32 %f<3>; .reg .b32 %r<3>;
+  ld.param.v2.u64 {{%{first[0]}, %{first[1]}}}, [{first[0]}];
+  ld.param.v2.u64 {{%{second[0]}, %{second[1]}}}, [{second[0]}];
+  ld.param.u64 %d1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r1, 4;
+  add.u64 %d3, %y, %d2; st.global.u32 [%d3], %r1;
+  add.u64 %d4, %z, %d2; st.global.u32 [%d4], %r1;
+  add.u64 %d5, %{read}, %d2; ld.global.f32 %f1, [%d5];
+  add.u64 %d6, %d1, %d2; st.global.f32 [%d6], %f1;
+  ret;
+}}
+"""
+    found: list[tuple[PointerAnalysis, list[str]]] = []
+    analyse = PointerFlow.analyse
+
+    def kept(flow: PointerFlow, *given: object) -> PointerAnalysis:
+        texts = [instruction.text for instruction in flow._image.instructions]
+        found.append((analyse(flow, *given), texts))  # type: ignore[arg-type]
+        return found[-1][0]
+
+    monkeypatch.setattr(PointerFlow, "analyse", kept)
+    arrays = [np.ones(32, np.float32) for _ in range(5)]
+    Kernel.from_ptx(ptx, "k").run(1, 32, arrays, check="collect")
+    ((analysis, texts),) = found
+    (load,) = (index for index, text in enumerate(texts) if text.startswith("ld.global"))
+    assert set(analysis.quiet) == ({load} if quiet else set())

@@ -294,3 +294,30 @@ def test_threads_that_exchange_a_word_learn_of_those_before_them(seed: int) -> N
         assert shadow._order is not None
         np.testing.assert_array_equal(shadow._order.acquired, acquired)
         np.testing.assert_array_equal(shadow._order.released[:, :WORDS], released)
+
+
+@pytest.mark.parametrize("when", ["before", "with", "after"])
+@pytest.mark.parametrize("teller", ["itself", "another lane"])
+def test_what_a_lane_did_after_its_warp_met_is_told_by_itself_alone(when: str, teller: str) -> None:
+    """A lane writes a word before its warp synchronises, or after; then a lane of the warp tells a thread of another.
+
+    ``with``: the warp synchronises before and after the write.
+    """
+    shadow = Shadow(4 * (WORDS + 1), BLOCKS, THREADS, 4)
+    shadow.tell_apart()
+    row, word, flag = np.array([1]), np.array([[7]]), np.array([[WORDS]])
+    whole = lanes_of(_mask(1, np.arange(WARP)))
+    if when != "before":
+        shadow.warp_sync(whole, np.uint32(0xFFFFFFFF))
+    shadow.begin_access(FIRST)
+    shadow.write(row, word, np.array([5]))
+    if when != "after":
+        shadow.warp_sync(whole, np.uint32(0xFFFFFFFF))
+    who = np.array([5 if teller == "itself" else 9])
+    shadow.fence(row, who)
+    shadow.release(row, flag, who)
+    reader = np.array([40])
+    assert shadow.written_by_another(row, word, reader, False).tolist() == [True]
+    shadow.acquire(row, flag, reader)
+    found = shadow.written_by_another(row, word, reader, False).tolist()
+    assert found == [when == "after" and teller == "another lane"]

@@ -13,6 +13,7 @@ from softlab.emulator.lanes import WARP, Lanes, Value
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.flow import mask_of
 from softlab.emulator.machine.lowering import immediate, lowered
+from softlab.emulator.memory.elements import moved
 from softlab.emulator.opcodes.effects import Effect
 from softlab.emulator.opcodes.units import Units
 from softlab.emulator.ptx.blocks import Block
@@ -86,8 +87,8 @@ class FirstInstructions:
         if isinstance(operand, Address):
             base = operand.base
             if isinstance(base, Register):
-                offset = np.uint64(operand.offset & (1 << 64) - 1)
-                return self._operand(lanes, base, f"u{DTYPES[base.type].itemsize * 8}").astype("u8") + offset
+                address = self._operand(lanes, base, f"u{DTYPES[base.type].itemsize * 8}")
+                return moved(address, operand.offset).astype("u8")
             at = self._program.image.addresses[base.name] if isinstance(base, Symbol) else 0
             return np.uint64(at + operand.offset)
         if isinstance(operand, Register):

@@ -110,7 +110,7 @@ def _parameter_space(operand: Operand, image: Image) -> str:
     An address in a register is one of a kernel's parameter: variables on the stack go by their names.
     """
     if isinstance(operand, Address) and isinstance(operand.base, Symbol):
-        return image.spaces.get(operand.base.name, "param")
+        return image.spaces.get(operand.base.name, "generic")
     return "const"
 
 
@@ -125,8 +125,6 @@ def _load(instruction: Instruction, index: int, image: Image) -> Effect:
             offset = image.addresses[address.base.name] - PARAMETER_BASE + address.offset  # type: ignore[union-attr]
             site = Site(index, instruction, "param", DTYPES[kind], count, offset)
             return Effect(_parameters, site, (), (destination,), (kind,) * count)
-        if space == "param":
-            space = "generic"
     site = Site(index, instruction, space, DTYPES[kind], count)
     return Effect(_LOADS[space], site, ((address, "address"),), (destination,), (kind,) * count)
 
@@ -150,7 +148,7 @@ def _store(instruction: Instruction, index: int, image: Image) -> Effect:
     space = space_of(instruction)
     if space == "param":
         space = _parameter_space(address, image)
-        if space in ("param", "kernel-param", "const"):
+        if space in ("generic", "kernel-param", "const"):
             raise NotImplementedError("a store to a kernel's parameter")
     site = Site(index, instruction, space, DTYPES[kind], count, store=True)
     values = counted(value.elements if isinstance(value, Vector) else (value,), count)

@@ -13,7 +13,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from softlab.emulator.opcodes import formats, fragments, parts, tensor_numbers
+from softlab.emulator.opcodes import formats, fragments, parts, special_functions, tensor_numbers
+from softlab.emulator.opcodes.approximate import _rounded_reciprocal
 from softlab.emulator.opcodes.descriptors import Descriptors
 from softlab.emulator.opcodes.fp8 import narrow_fp8, widen_fp8
 from softlab.emulator.opcodes.fragments import Fragment
@@ -480,3 +481,26 @@ def test_eight_bits(name: str, numpy: Any, greatest: float) -> None:
         near = min(range(len(finite)), key=lambda k, size=size: (abs(finite[k] - size), k % 2))
         assert found == near | (0x80 if math.copysign(1, value) < 0 else 0), value
     assert narrow_fp8(np.array([np.nan, -np.nan], np.float32), name).tolist() == [0x7F, 0x7F]
+
+
+def test_reciprocals_of_numbers_are_those_of_scaled_ones() -> None:
+    """The scale is a power of two; with it the reciprocal is rounded to nearest, for one number and for many."""
+    random = np.random.default_rng(6)
+    sizes = [0, 1, 7, (1 << 23) - 1, 1 << 23, (1 << 23) + 9, 0x3F800000, 0x40400000, 0x7DFFFFFF, 0x7E000000, 0x7E800001,
+             0x7F000000, 0x7F7FFFFF, *random.integers(0, 0x7F800000, 60).tolist()]  # fmt: skip
+    both = np.array([bits | sign << 31 for bits in sizes for sign in (0, 1)], np.uint32).view(np.float32)
+    with np.errstate(all="ignore"):
+        many, scales = _rounded_reciprocal(both), special_functions.scale_of(both)
+        assert scales is not None
+        for number, found, scale in zip(both, many, scales, strict=True):
+            small, large = abs(number) < 2.0**-126, abs(number) >= 2.0**126
+            assert scale in ((2.0**24,) if small else (0.25, 1.0) if large else (1.0,))
+            wanted = np.float32(1) / (number * scale)
+            if number:
+                exact = 1 / (Fraction(float(number)) * Fraction(float(scale)))
+                below = np.nextafter(wanted, np.float32(-np.inf))
+                above = np.nextafter(wanted, np.float32(np.inf))
+                error = abs(Fraction(float(wanted)) - exact)
+                assert all(error <= abs(Fraction(float(near)) - exact) for near in (below, above))
+            assert found.tobytes() == wanted.tobytes()
+            assert _rounded_reciprocal(number).tobytes() == wanted.tobytes()
