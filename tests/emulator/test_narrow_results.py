@@ -45,13 +45,13 @@ def expected(value: int, register: str) -> int:
 
 @pytest.mark.parametrize("how", ["none", *(["all"] if available() else [])])
 @pytest.mark.parametrize("guard", ["", "@%p "])
-@pytest.mark.parametrize("register", USED)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "register"),
+    [(kind, register) for kind in KINDS for register in USED if abs(KINDS[kind]) < 32 or register == "%d4"],
+)
 def test_a_narrow_value(kind: str, register: str, guard: str, how: str) -> None:
     """It is loaded, or converted from a wider register. A guarded one leaves what was there, in one lane."""
     bits = abs(KINDS[kind])
-    if bits == 32 and register == "%r2":
-        pytest.skip("no narrower than its register")
     made = {"load": f"  {guard}ld.global.{kind} {register}, [%d1];"}
     if kind[0] != "b":
         made["convert"] = f"  ld.global.u64 %d8, [%d1]; {guard}cvt.{kind}.u64 {register}, %d8;"
