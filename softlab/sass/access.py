@@ -12,7 +12,7 @@ from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTE
 from softlab.errors import FaultSite, KernelFault
 from softlab.sass import native_cells
 from softlab.sass.form import Form, Reader
-from softlab.sass.lanes import WARP, Value, all_true, unpack
+from softlab.sass.lanes import WARP, Value, all_true, any_true, unpack
 from softlab.sass.memory import ITEMS, BlockMemory, Outside
 from softlab.sass.streams import Kind, Space
 
@@ -77,7 +77,7 @@ class Access:
         if self._guard is None:
             return now.active
         masks = now.truth(self._guard(r))
-        return unpack(masks) if masks.any() else None
+        return unpack(masks) if any_true(masks) else None
 
     def addresses(self, r: list) -> np.ndarray:
         """(k, 32) int64: the address of each lane, whether it executes the access or not."""
@@ -94,10 +94,10 @@ class Access:
             return
         for space, base in ((Space.SHARED, SHARED_WINDOW), (Space.LOCAL, LOCAL_WINDOW)):
             here = active & (address >= base) & (address < base + WINDOW_BYTES)
-            if here.any():
+            if any_true(here):
                 yield self._part(space, address - base, here, generic=True)
                 active = active & ~here
-        if active.any():
+        if any_true(active):
             yield self._part(Space.GLOBAL, address, active)
 
     def _part(self, space: Space, address: np.ndarray, active: np.ndarray, *, generic: bool = False) -> Part:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from softlab.sass.lanes import WARP, Lanes, Value, all_true, equal, first_lane
+from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, first_lane
 from softlab.sass.setup import Setup
 
 _ONE = np.uint32(1)
@@ -94,7 +94,7 @@ class Convergence:
             machine.push(pc + 1, lanes)
             return
         outside = (lanes.masks & expected) == 0  # they left with BREAK, or BSSY never named them: nothing to wait for
-        if outside.any():
+        if any_true(outside):
             machine.push(pc + 1, machine.lanes(lanes.warps[outside], lanes.masks[outside]))
             if all_true(outside):
                 return
@@ -131,7 +131,7 @@ class Convergence:
                 team = self._expected[number][some, first_lane(blocked[some])]
                 here = blocked[some] & team
                 done = here == (team & self._machine.live[some])
-                if not done.any():
+                if not any_true(done):
                     # The first team of a warp waits: look at the others one by one.
                     self._check_others(number, some)
                     return

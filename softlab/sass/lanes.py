@@ -41,9 +41,14 @@ def all_true(lanes: np.ndarray) -> bool:
     return np.count_nonzero(lanes) == lanes.size
 
 
+def any_true(values: np.ndarray) -> bool:
+    """Whether an element is not 0: sooner than ``any`` of few elements."""
+    return bool(np.count_nonzero(values))
+
+
 def first_lane(masks: np.ndarray) -> np.ndarray:
-    """The lowest lane of each mask, int64."""
-    return np.bitwise_count((masks & -masks.astype(np.int64).astype(np.uint32)) - _ONE).astype(np.int64)
+    """The lowest lane of each mask, uint8; 32 of an empty one. masks: uint32."""
+    return np.bitwise_count((masks & -masks) - _ONE)
 
 
 class Lanes:
@@ -60,7 +65,8 @@ class Lanes:
         self.count = len(warps)
         self.whole = equal(masks, live if self.count == self.total else live[warps])
         self.full = self.whole and self.count == self.total
-        self.dense = self.whole or WARP * self.count <= max(_PLACES, _PER_LANE * int(np.bitwise_count(masks).sum()))
+        places = WARP * self.count
+        self.dense = self.whole or places <= _PLACES or places <= _PER_LANE * int(np.bitwise_count(masks).sum())
 
     def same(self, other: Lanes) -> bool:
         """Whether both are the same lanes."""
@@ -87,7 +93,8 @@ class Lanes:
         return row, lane
 
     @cached_property
-    def _flat(self) -> np.ndarray:
+    def places(self) -> np.ndarray:
+        """(lanes,) int64: the number of each lane among those of all warps."""
         row, lane = self._places
         return self.warps[row] * WARP + lane
 
@@ -106,7 +113,7 @@ class Lanes:
             return value[self.warps[row], 0] if value.shape[0] != 1 else value[0, 0]
         if value.shape[0] == 1:
             return value[0, lane]
-        return value.reshape(-1)[self._flat] if value.flags.c_contiguous else value[self.warps[row], lane]
+        return value.reshape(-1)[self.places] if value.flags.c_contiguous else value[self.warps[row], lane]
 
     def state(self, value: Value) -> bytes:
         """What the machine's value holds in these lanes, and in no others that live."""
@@ -114,50 +121,16 @@ class Lanes:
             return self.take(value).tobytes()
         return self._scattered(value).tobytes()
 
-    def put(self, old: Value, value: Value) -> Value:
-        """The machine's ``old`` value with this set's ``value`` in it."""
-        if self.full:
+    def of_warps(self, value: np.ndarray) -> np.ndarray:
+        """(k, 1): a value of lanes for each warp; where its lanes differ, the last one says."""
+        if not self.dense:
+            found = np.empty((self.count, 1), value.dtype)
+            found[self._places[0], 0] = value
+            return found
+        if value.shape[1] == 1:
             return value
-        if not isinstance(value, np.ndarray) and not isinstance(old, np.ndarray) and value == old:
-            return old
-        if self.dense and self.count == self.total:
-            return np.where(self.active, value, old)
-        if self.whole:
-            return self._with_rows(old, value, max(_width(old), _width(value)))
-        out = np.empty((self.total, WARP), value.dtype)
-        out[...] = old
-        if self.dense:
-            out[self.warps] = np.where(self.active, value, out[self.warps])
-        else:
-            out.reshape(-1)[self._flat] = value
-        return out
-
-    def _with_rows(self, old: Value, value: Value, width: int) -> np.ndarray:
-        """(total, width): ``old``, with ``value`` in the rows of this set."""
-        out = np.empty((self.total, width), value.dtype)
-        out[...] = old
-        out[self.warps] = value
-        return out
-
-    def put_per_warp(self, old: Value, value: Value) -> Value:
-        """As :meth:`put` for a register that a warp has once: where lanes differ, their last one says."""
-        if self.whole:
-            return self.put(old, value)
-        if not isinstance(value, np.ndarray) and not isinstance(old, np.ndarray) and value == old:
-            return old
-        if self.dense:
-            if _width(value) > 1:
-                value = self.spread(value)[np.arange(self.count), self._last][:, None]
-            return self._with_rows(old, value, 1)
-        out = np.empty((self.total, 1), value.dtype)
-        out[...] = old
-        out[self.warps[self._places[0]], 0] = value
-        return out
-
-    @cached_property
-    def _last(self) -> np.ndarray:
-        """(k,) int64: the highest lane of each warp."""
-        return WARP - 1 - self.active[:, ::-1].argmax(axis=1)
+        last = WARP - 1 - self.active[:, ::-1].argmax(axis=1)
+        return self.spread(value)[np.arange(self.count), last][:, None]
 
     def spread(self, value: Value) -> np.ndarray:
         """The set's value as (k, 32); lanes that are not in the set hold anything."""
@@ -196,7 +169,3 @@ def _broadcast(value: Value, count: int) -> np.ndarray:
         return np.broadcast_to(value, (count, WARP))
     steps = (0, 0) if value.size == 1 else (0, value.itemsize) if value.shape[0] == 1 else (value.itemsize, 0)
     return np.ndarray((count, WARP), value.dtype, value, 0, steps)
-
-
-def _width(value: Value) -> int:
-    return value.shape[1] if isinstance(value, np.ndarray) else 1

@@ -21,7 +21,8 @@ from softlab.sass import registry
 from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
 from softlab.sass.decode import Code, Instruction
 from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Named, fresh_registers, is_per_warp
-from softlab.sass.lanes import WARP, Lanes, Value, all_true, equal, pack
+from softlab.sass.homes import bring, bring_per_warp
+from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, pack
 from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
@@ -93,6 +94,7 @@ class Machine:
         self._all = fresh_registers()
         #: What stands behind the registers, whichever lanes execute.
         self._shared_by_all: list[Any] = [{}, setup.constants]
+        self._none = [*[None] * SINK, self._all[SINK]]
         self._all += self._shared_by_all
         self._choice = compiled_blocks()
         self._waiting: dict[int, list[Lanes]] = {}
@@ -137,7 +139,7 @@ class Machine:
         masks = now.truth(taken)
         if equal(masks, now.masks):
             self.push(target, now)
-        elif not masks.any():
+        elif not any_true(masks):
             self.push(other, now)
         else:
             self.push(target, self.lanes(now.warps, masks))
@@ -148,7 +150,7 @@ class Machine:
         masks = self.now.truth(predicate)
         if equal(masks, self.now.masks):
             return self.now, None
-        if not masks.any():
+        if not any_true(masks):
             return None, self.now
         return self.lanes(self.now.warps, masks), self.lanes(self.now.warps, self.now.masks & ~masks)
 
@@ -255,7 +257,7 @@ class Machine:
         if equal(masks, now.masks) or self._late:
             return True
         self._asleep.append((pc, self.lanes(now.warps, now.masks & ~masks)))
-        if masks.any():
+        if any_true(masks):
             self.push(pc, self.lanes(now.warps, masks))
         return False
 
@@ -323,7 +325,7 @@ class Machine:
 
     def _no_registers(self) -> list[Value]:
         """The registers of lanes that have read none yet."""
-        return [None] * SINK + [self._all[SINK]] + self._shared_by_all
+        return self._none + self._shared_by_all
 
     def sync(self) -> None:
         """Write what the executing lanes changed to the registers of all."""
@@ -331,9 +333,13 @@ class Machine:
             return
         now, own, home = self.now, self._own, self._all
         for number in self._dirty:
-            if number != SINK and own[number] is not None:
-                put = now.put_per_warp if is_per_warp(number) else now.put
-                home[number] = put(home[number], own[number])
+            value = own[number]
+            if number == SINK or value is None:
+                continue
+            if is_per_warp(number):
+                bring_per_warp(now, home, number, value)
+            else:
+                bring(now, home, number, value, self._choice)
         self._dirty = set()
         self._own = self._no_registers()
 
@@ -490,7 +496,7 @@ class Machine:
                 return
             masks = self.now.truth(g)
             self.log.guard(offset, masks)
-            if not masks.any():
+            if not any_true(masks):
                 return
             before = [r[k] for k in writes]
             step(r)

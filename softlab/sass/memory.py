@@ -11,6 +11,7 @@ import numpy as np
 
 from softlab.emulator.memory.allocations import Allocation, Allocations
 from softlab.errors import Error
+from softlab.sass.lanes import all_true, any_true
 
 #: Bytes per lane -> the dtype that moves them. complex128 moves 16 bytes in one piece, whatever they are.
 ITEMS: dict[int, np.dtype] = {
@@ -63,9 +64,9 @@ class _Array:
             return self.allocation.view(item)[index]
         old, new = self._both(item)
         own = self._pages[offset >> _PAGE_BITS]
-        if own.all():
+        if all_true(own):
             return new[index]
-        if not own.any():
+        if not any_true(own):
             return old[index]
         result = new[index]
         result[~own] = old[index[~own]]
@@ -76,7 +77,7 @@ class _Array:
         if self._own is None:
             self._own = np.zeros(self._padded, np.uint8)  # pages that are never touched take no memory
         pages = offset >> _PAGE_BITS
-        if not self._pages[pages].all():
+        if not all_true(self._pages[pages]):
             for page in np.unique(pages[~self._pages[pages]]):
                 first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
                 self._own[first:end] = self.allocation.whole[first:end]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available
+from softlab.sass.homes import bring, bring_per_warp
 from softlab.sass.lanes import WARP, Lanes, unpack
 
+NEEDS_LLVM = pytest.mark.skipif(not available(), reason="needs llvmlite")
 _WARPS = 5
 #: The warps of a set, and the lanes of each.
 SETS = {
@@ -33,8 +38,8 @@ def _value(shape: tuple[int, ...], seed: int) -> np.ndarray | np.generic:
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_what_is_taken_and_put(name: str, shape: tuple[int, ...], dense: bool) -> None:
-    """Lanes of the set get the new value, and all others keep the old one."""
+def test_what_is_taken(name: str, shape: tuple[int, ...], dense: bool) -> None:
+    """Each lane of the set has its value."""
     lanes, value = _set(name, dense), _value(shape, 1)
     whole = np.broadcast_to(value, (_WARPS, WARP))
     taken = lanes.spread(lanes.take(value))
@@ -43,12 +48,48 @@ def test_what_is_taken_and_put(name: str, shape: tuple[int, ...], dense: bool) -
     np.testing.assert_array_equal(lanes.spread(lanes.collect(taken))[active], taken[active])
     if shape == (_WARPS, WARP):
         assert lanes.state(value) == whole[lanes.warps][active].tobytes()
+
+
+@pytest.mark.parametrize("choice", ["none", pytest.param("all", marks=NEEDS_LLVM)])
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(("shape", "old_shape"), list(product(SHAPES, repeat=2)))
+def test_what_comes_home(name: str, dense: bool, shape: tuple[int, ...], old_shape: tuple[int, ...], choice: str):
+    """Lanes of the set get the new value, and all others keep the old one, whoever else has the old array."""
+    lanes = _set(name, dense)
     member = np.zeros((_WARPS, WARP), bool)
-    member[lanes.warps] = active
-    for old_shape in SHAPES:
-        old = _value(old_shape, 2)
-        put = np.broadcast_to(lanes.put(old, lanes.take(value)), (_WARPS, WARP))
-        np.testing.assert_array_equal(put, np.where(member, whole, np.broadcast_to(old, (_WARPS, WARP))))
+    member[lanes.warps] = lanes.active
+    for truths in (False, True):
+        value, old = (one % 2 == 0 if truths else one for one in (_value(shape, 1), _value(old_shape, 2)))
+        expected = np.where(member, value, old)
+        home = [None, old, old]
+        bring(lanes, home, 1, lanes.take(value), choice)
+        np.testing.assert_array_equal(np.broadcast_to(home[1], member.shape), expected)
+        np.testing.assert_array_equal(home[2], old)
+        first = home[1]
+        view = first[1:] if isinstance(first, np.ndarray) else first
+        before = np.array(view)
+        bring(lanes, home, 1, lanes.take(np.roll(expected, 7)), choice)
+        np.testing.assert_array_equal(view, before)
+        np.testing.assert_array_equal(home[1], np.where(member, np.roll(expected, 7), expected))
+
+
+def test_an_array_that_nobody_else_has_is_changed_in_place() -> None:
+    lanes, home = _set("some warps", True), [np.zeros((_WARPS, WARP), np.uint32)]
+    place = id(home[0])
+    bring(lanes, home, 0, np.uint32(5), "none")
+    assert id(home[0]) == place
+    kept = home[0]
+    bring(lanes, home, 0, np.uint32(6), "none")
+    assert id(home[0]) != place
+    assert sorted(set(kept.flat)) == [0, 5]
+    home[0] = np.zeros((2 * _WARPS, WARP), np.uint32)[::2]
+    other = home[0].base
+    bring(lanes, home, 0, np.uint32(7), "none")
+    assert not other.any()
+    home[0] = np.zeros((WARP, _WARPS), np.uint32).T.copy("F")
+    bring(lanes, home, 0, np.uint32(7), "none")
+    assert np.count_nonzero(home[0]) == np.count_nonzero(lanes.active)
 
 
 @pytest.mark.parametrize("dense", [True, False])
@@ -60,13 +101,17 @@ def test_registers_of_warps(name: str, dense: bool) -> None:
     expected = np.array(old)
     for row, (warp, mask) in enumerate(zip(*SETS[name], strict=True)):
         expected[warp, 0] = rows[row, mask.bit_length() - 1]
-    np.testing.assert_array_equal(lanes.put_per_warp(old, lanes.collect(rows)), expected)
-    same = lanes.collect(_value((_WARPS, 1), 5)[: lanes.count])
-    expected[lanes.warps] = _value((_WARPS, 1), 5)[: lanes.count]
-    np.testing.assert_array_equal(lanes.put_per_warp(old, same), expected)
-    assert lanes.put_per_warp(np.uint32(3), np.uint32(3)) == 3
-    put = lanes.put_per_warp(np.uint32(3), np.uint32(4))
-    assert put[:, 0].tolist() == [4 if warp in lanes.warps else 3 for warp in range(_WARPS)]
+    home = [old, np.uint32(3)]
+    bring_per_warp(lanes, home, 0, lanes.collect(rows))
+    np.testing.assert_array_equal(home[0], expected)
+    same = _value((_WARPS, 1), 5)[: lanes.count]
+    expected[lanes.warps] = same
+    bring_per_warp(lanes, home, 0, lanes.collect(same))
+    np.testing.assert_array_equal(home[0], expected)
+    bring_per_warp(lanes, home, 1, np.uint32(3))
+    assert home[1] == 3
+    bring_per_warp(lanes, home, 1, np.uint32(4))
+    assert home[1][:, 0].tolist() == [4 if warp in lanes.warps else 3 for warp in range(_WARPS)]
 
 
 @pytest.mark.parametrize("dense", [True, False])

@@ -75,6 +75,7 @@ class CompiledFunction:
         assert isinstance(function, FunctionType)
         self.function = function
         self._asked = 0.0
+        self._is_ready = False
 
     def ready(self, compiled: str, work: float = 1.0) -> bool:
         """Whether to use it in a run that compiles "none", "hot" or "all" blocks.
@@ -84,11 +85,12 @@ class CompiledFunction:
         """
         if compiled == "none" or not arrays_are_as_known():
             return False
-        if compiled == "all":
+        if compiled == "all" or self._is_ready:
             return True
         self._asked += work
         start = 0 if started() else _START_CALLS
-        return self._asked > _CALLS + start or (self._asked > _STORED_CALLS + start and self._stored)
+        self._is_ready = self._asked > _CALLS + start or (self._asked > _STORED_CALLS + start and self._stored)
+        return self._is_ready
 
     @cached_property
     def _key(self) -> str:

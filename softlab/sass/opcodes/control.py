@@ -9,7 +9,7 @@ import numpy as np
 from softlab.sass.calls import check_targets, is_of_driver
 from softlab.sass.decode import INSTRUCTION_BYTES, TRUE, Code, Instruction
 from softlab.sass.form import S64, U64, Form, Reader
-from softlab.sass.lanes import first_lane, pack, unpack
+from softlab.sass.lanes import equal, first_lane, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, end, pure
 
@@ -105,7 +105,7 @@ def _to_addresses(
         going = pack(addresses == first[:, None]) & masks
         for target in np.unique(first):
             machine.push(int(target), machine.lanes(warps[first == target], going[first == target]))
-        if (going != masks).any():
+        if not equal(going, masks):
             machine.push(here, machine.lanes(warps, masks & ~going))
 
     return step

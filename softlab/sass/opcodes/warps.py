@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.sass.form import SINK, U32, Form, Reader
-from softlab.sass.lanes import WARP, pack, unpack
+from softlab.sass.lanes import WARP, any_true, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind, Space
@@ -69,7 +69,7 @@ def _shuffle(form: Form, machine: Machine) -> Action:
         source = np.where(good, source, lane)
         value = now.members(a(r))
         found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)
-        if masks(r).any():
+        if any_true(masks(r)):
             write(r, found)
             if inside != SINK:
                 write_inside(r, np.broadcast_to(good, value.shape))
