@@ -121,6 +121,8 @@ class GlobalHazards(Observer):
         #: By instruction and array what compiled code needs to know of an access; and by instruction the latest.
         self._frames: dict[tuple[int, int], np.ndarray] = {}
         self._latest: dict[int, _Whole] = {}
+        #: The address of the one lane of an access.
+        self._address = np.zeros(1, np.int64)
         self._repeated: RepeatedAtomics
         self._known_words: dict[tuple[int, int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
@@ -216,8 +218,12 @@ class GlobalHazards(Observer):
             return
         if site.operation and self._recorded_again(site, lanes, address):
             return
-        flat = np.ascontiguousarray(lanes.full_extent(address)).view(np.int64)
         lane = lanes.numbers
+        if isinstance(address, np.ndarray) or len(lane) > 1:
+            flat = np.ascontiguousarray(lanes.full_extent(address)).view(np.int64)
+        else:
+            flat = self._address  # nobody keeps it
+            flat[0] = address
         latest = self._latest.get(site.index)
         if latest is None or not self._natively(latest, site, lanes, flat, lane, values, None):
             self._access(site, lanes, flat, lane, values)
@@ -249,19 +255,20 @@ class GlobalHazards(Observer):
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             (self._check if found == LOOK else self._write)(access)
             native.rest(frame, lane, address, now)
-        self._look_at_blind(array, site, lanes, address, lane, values, part, now)
+        if site.index in self._blind_atomics or array.base in self._blind:
+            self._look_at_blind(array, site, lanes, address, lane, values, part, now)
         return True
 
     def _passes_on(self) -> bool:
         """Whether strong accesses pass anything on."""
-        return self._volatile_stores or any(order.needs_words for order in self._orders)
+        return self._volatile_stores or self._orders[0].needs_words or self._orders[-1].needs_words
 
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
         _, flags, releases, *_ = self._facts(site)
-        if flags & ~WIDTHS != STRONG or releases or self._flights or self._volatile_stores or self._promised:
+        if flags & ~WIDTHS != STRONG or releases or self._flights or self._promised:
             return False
-        if any(order.needs_words for order in self._orders):
+        if self._passes_on():
             return False
         find = partial(self._cells_of_lanes, site, lanes, address)
         if not self._repeated.record(site, lanes, address, self._events.now, find):
@@ -352,7 +359,8 @@ class GlobalHazards(Observer):
                 self._flights.begin(array.base, self._all_cells(array), site.index, stamps)
         if meeting is not None:
             self._met(site, meeting, now)
-        self._look_at_blind(array, site, lanes, address, lane, values, part, now)
+        if site.index in self._blind_atomics or array.base in self._blind:
+            self._look_at_blind(array, site, lanes, address, lane, values, part, now)
 
     def _met(self, site: Site, meeting: Meeting, now: int) -> None:
         """Others learn from a strong store, and a strong load or an atomic has read."""
@@ -373,8 +381,6 @@ class GlobalHazards(Observer):
         now: int,
     ) -> None:
         """As :meth:`_in_pieces`, of an array on which several blocks make atomics without a look at the old value."""
-        if site.index not in self._blind_atomics and array.base not in self._blind:
-            return
         strong, flags, *_ = self._facts(site)
         cells, begin = self._cells(site), self._events.batch_start
         blind = self._blind.get(array.base)

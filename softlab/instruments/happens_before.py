@@ -117,6 +117,10 @@ class HappensBefore:
         self._syncs = WarpSyncs()
         self._far: _Far | None = None
         self._parts = PartsOfWarps()
+        #: Groups of lanes, and what only some lanes have learnt. While all are empty, what whole warps know is enough.
+        self.apart: tuple[dict, ...] = self._syncs.held, self._parts.held
+        #: Grows when :meth:`tables` gives others than before.
+        self.changes = 0
         self.per_block = blocks * self.warps > _MOST_COLUMNS
         self._lanes = LanesTold(blocks * self.warps)
         self._begin(earlier)
@@ -144,14 +148,13 @@ class HappensBefore:
     @property
     def tells_lanes_apart(self) -> bool:
         """Whether more counts than what whole warps know: groups of lanes, or what only some lanes have learnt."""
-        return bool(self._syncs) or bool(self._parts)
+        return any(self.apart)
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What each warp knows of those of its block, and of other blocks, and the head of an arena.
 
         The head is as :mod:`softlab.instruments.node_layout` has it. It says whether the second one counts.
         """
-        self._head[HAS_FAR] = self.has_far
         return self._known, self._known if self._far is None else self._far.known, self._head
 
     def release(self) -> None:
@@ -170,6 +173,8 @@ class HappensBefore:
             shape = (self._blocks * self.warps, self.columns + 1)
             known, fenced, fenced_in_block = (np.zeros(shape, np.int64) for _ in range(3))
             self._far = _Far(known, fenced, fenced_in_block, np.zeros(self._blocks, bool))
+            self._head[HAS_FAR] = 1
+            self.changes += 1
         return self._far
 
     # Questions

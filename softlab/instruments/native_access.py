@@ -245,7 +245,11 @@ class NativeAccess:
         self._common = np.zeros(TABLES + TABLES_OF_ORDER * _MOST_ORDERS, np.int64)
         self._common[REMEMBERS] = remembers
         self._place = self._common.ctypes.data
+        #: The tables of the orders, which live on, and the sum of the changes of the orders so far.
         self._arenas: list[tuple[np.ndarray, ...]] = []
+        self._changes = -1
+        #: Cells or words of a lane at most.
+        self._most_items = 1
         self._apart = False
         self._room = np.zeros(0, np.int64)
 
@@ -253,7 +257,7 @@ class NativeAccess:
         """A batch with these orders begins. ``keyed``: they are compiled ones, and words matter."""
         self._orders, self._keyed = list(orders), keyed
         self._common[[ORDERS, BEGIN]] = len(orders), time
-        self._arenas = [()] * len(orders)
+        self._changes = -1
 
     def ready(self, compiled: str) -> bool:
         """Whether a run that compiles "none", "hot" or "all" blocks uses it."""
@@ -267,6 +271,7 @@ class NativeAccess:
         The shadow must live on.
         """
         f = np.zeros(FRAME, np.int64)
+        self._most_items = max(self._most_items, accessed.cells, accessed.words)
         written, read, other_read, has = shadow.places
         f[UNTIL:] = (
             DONE, written, read, other_read, has, first, end, accessed.cells, accessed.words, origin, accessed.shift,
@@ -275,13 +280,14 @@ class NativeAccess:
         return f
 
     def access(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:
-        """Do all of an access of lanes at addresses, (lanes,) int64 each without gaps, and say what is left to NumPy.
+        """Do all of an access of lanes at addresses, (lanes,) of 64 bits each, and say what is left to NumPy.
 
-        That is ``OUTSIDE``; or ``LOOK`` or ``LOST``, and then :meth:`rest` does the rest. Else ``ALL_DONE``.
+        The lanes rise, and both arrays have no gaps. What is left is ``OUTSIDE``; or ``LOOK`` or ``LOST``, and then
+        :meth:`rest` does the rest. Else it says ``ALL_DONE``.
         """
         self._look_at_orders()
-        if len(self._room) < ROOMS * len(lanes) * max(1, frame[CELLS], frame[WORDS]):
-            self._make_room(len(lanes) * int(max(1, frame[CELLS], frame[WORDS])))
+        if len(self._room) < ROOMS * len(lanes) * self._most_items:
+            self._make_room(len(lanes) * self._most_items)
         return self._go_on(frame, lanes, addresses, now)
 
     def rest(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> None:
@@ -324,15 +330,15 @@ class NativeAccess:
 
     def _look_at_orders(self) -> None:
         """The tables of the orders may be others than before."""
-        apart = False
-        for number, order in enumerate(self._orders):
-            tables = order.tables()
-            apart = apart or order.tells_lanes_apart
-            known = self._arenas[number]
-            if not known or tables[1] is not known[1] or tables[2] is not known[2]:
-                self._arenas[number] = tables
-                at = TABLES + TABLES_OF_ORDER * number
-                self._common[at : at + TABLES_OF_ORDER] = [table.ctypes.data for table in tables]
+        apart, changes = False, 0
+        for order in self._orders:
+            apart = apart or any(order.apart)
+            changes += order.changes
+        if changes != self._changes:
+            self._changes = changes
+            self._arenas = [order.tables() for order in self._orders]
+            at = [table.ctypes.data for tables in self._arenas for table in tables]
+            self._common[TABLES : TABLES + len(at)] = at
         if apart != self._apart:
             self._apart = apart
             self._common[APART] = apart

@@ -91,7 +91,8 @@ class NativeOrder(HappensBefore):
         self._take(keys, times)
 
     def _begin(self, earlier: dict[Hashable, int]) -> None:
-        """Words, and what lanes tell, are in the arena."""
+        """Words, what lanes tell, and what only some lanes have learnt are in the arena."""
+        self.apart = (self._syncs.held,)
         #: Whether it keeps when each warp read each word last.
         self.remembers_reads = False
         #: All warps wait at a barrier.
@@ -160,6 +161,7 @@ class NativeOrder(HappensBefore):
 
     def _use(self, arena: np.ndarray) -> None:
         self._s = arena
+        self.changes += 1
         self._frame[1] = arena.ctypes.data
 
     def _segment(self, segment: int, items: int) -> np.ndarray:
@@ -284,11 +286,6 @@ class NativeOrder(HappensBefore):
     @property
     def _has_parts(self) -> bool:
         return bool(self._s[layout.PARTS])
-
-    @property
-    def tells_lanes_apart(self) -> bool:
-        """Whether more counts than compiled code knows: groups of lanes."""
-        return bool(self._syncs)
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """What each warp knows of those of its block, and the arena twice."""

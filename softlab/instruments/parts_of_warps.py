@@ -35,6 +35,11 @@ class PartsOfWarps:
     def __bool__(self) -> bool:
         return bool(self._parts)
 
+    @property
+    def held(self) -> dict[int, _Part]:
+        """What is empty where there is no such warp; always the same object."""
+        return self._parts
+
     def learn(self, warp: int, lanes: int, near: np.ndarray, far: np.ndarray) -> None:
         """Lanes learn something. ``near`` and ``far``: what the warp knew until now."""
         if lanes != _ALL_LANES and warp not in self._parts:

@@ -48,6 +48,11 @@ class WarpSyncs:
     def __bool__(self) -> bool:
         return bool(self._groupings)
 
+    @property
+    def held(self) -> dict[bytes, tuple[np.ndarray, int]]:
+        """What is empty where there is no grouping; always the same object."""
+        return self._groupings
+
     def clear(self) -> None:
         """Forget everything."""
         self._groupings.clear()
@@ -55,7 +60,8 @@ class WarpSyncs:
     def repeat(self, rows: int) -> None:
         """Give each of ``rows`` blocks a state of its own."""
         groupings = [(np.repeat(masks, rows, axis=0), time) for masks, time in self._groupings.values()]
-        self._groupings = {masks.tobytes(): (masks, time) for masks, time in groupings}
+        self._groupings.clear()
+        self._groupings.update({masks.tobytes(): (masks, time) for masks, time in groupings})
 
     @staticmethod
     def grouping(lanes: Lanes, members: Value) -> np.ndarray | None:

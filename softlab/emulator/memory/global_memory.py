@@ -161,7 +161,11 @@ class GlobalMemory:
             index = bits // site.width
         if bits & (site.alignment - 1):
             raise self._misaligned(lanes, site, address)
-        self._begin_access((allocation,), lanes, site, address, values)
+        if known is not None:
+            self._check_stores((allocation,), site)
+            self._listener(site, lanes, known.array, values)  # type: ignore[misc]
+        else:
+            self._begin_access((allocation,), lanes, site, address, values)
         return allocation, index
 
     def _pieces(
@@ -192,6 +196,12 @@ class GlobalMemory:
         target = address + np.uint64(site.offset & _ADDRESS_MASK)
         return self._faults.memory_fault("misaligned", lanes, site, target % np.uint64(site.alignment) != 0, target)
 
+    def _check_stores(self, touched: Iterable[Allocation], site: Site) -> None:
+        if site.store:
+            for allocation in touched:
+                allocation.check_writeable()
+        self.writes += site.store and not site.operation
+
     def _begin_access(
         self,
         touched: Iterable[Allocation],
@@ -200,10 +210,7 @@ class GlobalMemory:
         address: Value,
         values: tuple[Value, ...],
     ) -> None:
-        if site.store:
-            for allocation in touched:
-                allocation.check_writeable()
-        self.writes += site.store and not site.operation
+        self._check_stores(touched, site)
         if self._listener is not None:
             known = self._known.at(address, site.offset)
             if known is not None:

@@ -112,11 +112,13 @@ class KnownAddresses:
 
     def of(self, address: Value) -> Addresses | None:
         """What is known of these addresses; None where blocks differ, or one address stands for all lanes."""
+        if not isinstance(address, np.ndarray) or address.ndim != 2 or len(address) != 1:
+            return None
         return self._known.get(id(address)) or self._learn(address)
 
     def at(self, address: Value, offset: int) -> Addresses | None:
         """The same of the addresses ``offset`` bytes further on."""
-        known = self._known.get(id(address)) or self._learn(address)
+        known = self.of(address)
         if known is None or not offset:
             return known
         return self._move(known, offset)
@@ -132,9 +134,7 @@ class KnownAddresses:
             known.others[key] = self._learn(known.array & ~known.array.dtype.type(width - 1))
         return known.others[key]
 
-    def _learn(self, address: Value) -> Addresses | None:
-        if not isinstance(address, np.ndarray) or address.ndim != 2 or address.shape[0] != 1:
-            return None
+    def _learn(self, address: np.ndarray) -> Addresses | None:
         if len(self._known) >= _MOST_ARRAYS or self._bytes >= _MOST_BYTES:
             self._clear()
         first = address[0, 0]
