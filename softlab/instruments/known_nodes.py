@@ -30,6 +30,7 @@ from softlab.instruments.node_layout import (
     IS_LAST,
     IS_LAZY,
     IS_LEARNT,
+    IS_WHOLE,
     KNOWN,
     MEMO,
     MEMOS,
@@ -51,6 +52,7 @@ from softlab.instruments.node_layout import (
     PLACE,
     ROW_COUNT,
     ROWS,
+    ROWS_IN,
     SNAPSHOT,
     SNAPSHOT_COUNT,
     SNAPSHOTS,
@@ -61,6 +63,11 @@ from softlab.instruments.node_layout import (
     WARPS,
     WIDTH,
 )
+
+
+def row_bit(row: int) -> int:
+    """The bit of a block in ``ROWS_IN``; several blocks may have one. The row behind the last is earlier batches."""
+    return 1 << (row & 31)
 
 
 def new_node(
@@ -85,6 +92,14 @@ def new_node(
     s[at + NEWEST] = newest
     s[at + VISIT] = 0
     s[at + ASKED] = 0
+    s[at + IS_WHOLE] = chain < NONE
+    s[at + ROWS_IN] = 0
+    if of_row >= 0:
+        s[at + ROWS_IN] = row_bit(of_row)
+    if parent >= 0:
+        s[at + ROWS_IN] |= s[s[NODES] + NODE * parent + ROWS_IN]
+    if other >= 0:
+        s[at + ROWS_IN] |= s[s[NODES] + NODE * other + ROWS_IN]
     depth = 0
     if dense < 0:
         depth = s[s[NODES] + NODE * parent + DEPTH] + 1
@@ -159,13 +174,15 @@ def time_in(s: Int64s, n: int, column: int, visit: int) -> int:
     """The time of a node in a column."""
     few = s[SNAPSHOT]
     row = column // few
-    at, time = s[NODES] + NODE * n, 0
-    while s[at + VISIT] != visit:
+    at, time, bit = s[NODES] + NODE * n, 0, row_bit(row)
+    while s[at + VISIT] != visit and s[at + ROWS_IN] & bit:
         s[at + VISIT] = visit
         if s[at + DENSE] >= 0:
             return max(time, s[s[ROWS] + s[at + DENSE] * s[WIDTH] + column])
         if s[at + OF_ROW] == row:
             time = max(time, s[s[at + TIMES] + column - row * few])
+            if s[at + IS_WHOLE]:
+                return time
         if s[at + OTHER] >= 0:
             other = time_in(s, s[at + OTHER], column, visit)
             time = max(time, other)
@@ -214,8 +231,8 @@ def newest_of(s: Int64s, n: int) -> int:
 def gather_block(s: Int64s, n: int, row: int, visit: int) -> int:
     """Raise the times at ``BLOCK_TIMES`` to those that a node has of a block."""
     few = s[SNAPSHOT]
-    at = s[NODES] + NODE * n
-    while s[at + VISIT] != visit:
+    at, bit = s[NODES] + NODE * n, row_bit(row)
+    while s[at + VISIT] != visit and s[at + ROWS_IN] & bit:
         s[at + VISIT] = visit
         times = NONE
         if s[at + DENSE] >= 0:
@@ -225,7 +242,7 @@ def gather_block(s: Int64s, n: int, row: int, visit: int) -> int:
         if times >= 0:
             for k in range(few):
                 s[s[BLOCK_TIMES] + k] = max(s[s[BLOCK_TIMES] + k], s[times + k])
-        if s[at + DENSE] >= 0:
+        if s[at + DENSE] >= 0 or (s[at + OF_ROW] == row and s[at + IS_WHOLE]):
             return 0
         if s[at + OTHER] >= 0:
             gather_block(s, s[at + OTHER], row, visit)
@@ -270,7 +287,9 @@ def of_one_block(s: Int64s, a: int, b: int) -> int:
     s[SNAPSHOT_COUNT] += 1
     for k in range(s[SNAPSHOT]):
         s[times + k] = max(s[s[x + TIMES] + k], s[s[y + TIMES] + k])
-    return new_node(s, parent, NONE, NONE, 0, s[x + OF_ROW], times, NONE, max(s[x + NEWEST], s[y + NEWEST]))
+    n = new_node(s, parent, NONE, NONE, 0, s[x + OF_ROW], times, NONE, max(s[x + NEWEST], s[y + NEWEST]))
+    s[nodes + NODE * n + IS_WHOLE] = s[x + IS_WHOLE] & s[y + IS_WHOLE]
+    return n
 
 
 def of_rows(s: Int64s, a: int, b: int) -> int:
@@ -289,7 +308,9 @@ def of_rows(s: Int64s, a: int, b: int) -> int:
     target = s[ROWS] + row * width
     for c in range(width):
         s[target + c] = max(s[x + c], s[y + c])
-    return new_node(s, a, NONE, NONE, 0, NONE, 0, row, max(newest_of(s, a), newest_of(s, b)))
+    n = new_node(s, a, NONE, NONE, 0, NONE, 0, row, max(newest_of(s, a), newest_of(s, b)))
+    s[s[NODES] + NODE * n + ROWS_IN] |= s[s[NODES] + NODE * b + ROWS_IN]
+    return n
 
 
 @out_of_line
@@ -330,6 +351,20 @@ def is_told(s: Int64s, row: int, f: int) -> int:
     return newest <= before
 
 
+def both_times(s: Int64s, x: int, y: int) -> int:
+    """Where the times of two nodes at these places, which are of one block, are joined."""
+    few, less = s[SNAPSHOT], 0
+    for k in range(few):
+        less = less | (s[s[x + TIMES] + k] < s[s[y + TIMES] + k])
+    if not less:
+        return s[x + TIMES]
+    times = s[SNAPSHOTS] + s[SNAPSHOT_COUNT] * few
+    s[SNAPSHOT_COUNT] += 1
+    for k in range(few):
+        s[times + k] = max(s[s[x + TIMES] + k], s[s[y + TIMES] + k])
+    return times
+
+
 @out_of_line
 def told(s: Int64s, p: int, f: int, row: int) -> int:
     """What a word tells that told ``p`` and is told ``f`` by a warp of a block."""
@@ -354,7 +389,14 @@ def told(s: Int64s, p: int, f: int, row: int) -> int:
         s[of + IS_LAST] = 0
         chain = s[of + CHAIN]
         place = s[of + PLACE] + 1
-    return new_node(s, q, NONE, chain, place, s[at + OF_ROW], s[at + TIMES], NONE, newest)
+    times, is_whole, before = s[at + TIMES], s[at + IS_WHOLE], nodes + NODE * p
+    if p != 0:
+        is_whole = is_whole and s[before + IS_WHOLE] and s[before + OF_ROW] == s[at + OF_ROW]
+        if is_whole:
+            times = both_times(s, at, before)
+    n = new_node(s, q, NONE, chain, place, s[at + OF_ROW], times, NONE, newest)
+    s[nodes + NODE * n + IS_WHOLE] = is_whole
+    return n
 
 
 def told_by(s: Int64s, warp: int, kind: int, p: int, f: int) -> int:

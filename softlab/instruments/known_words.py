@@ -7,7 +7,7 @@ A word is found by its key in a table of the arena (:mod:`softlab.instruments.no
 from __future__ import annotations
 
 from softlab.emulator.machine.native_python import Int64s, out_of_line
-from softlab.instruments.known_nodes import learn, new_node, told_by
+from softlab.instruments.known_nodes import learn, new_node, row_bit, told_by
 from softlab.instruments.node_layout import (
     BLOCK,
     EARLIER,
@@ -21,8 +21,10 @@ from softlab.instruments.node_layout import (
     LINE_SHIFT,
     LINES,
     NO_LINE,
+    NODE,
     NODE_COUNT,
     NODE_ROOM,
+    NODES,
     NONE,
     OF_BLOCK,
     OF_LINE,
@@ -30,7 +32,9 @@ from softlab.instruments.node_layout import (
     ROW_COUNT,
     ROW_ROOM,
     ROWS,
+    ROWS_IN,
     SINGLES,
+    SNAPSHOT,
     SNAPSHOT_COUNT,
     SNAPSHOT_ROOM,
     SPARE,
@@ -84,7 +88,9 @@ def recall(s: Int64s, at: int) -> int:
             s[s[ROWS] + row * width + c] = 0
         s[s[ROWS] + row * width + width - 1] = time
         s[LAST_TIME] = time
-        s[LAST_TIME_NODE] = new_node(s, 0, NONE, NONE, 0, NONE, 0, row, time)
+        n = new_node(s, 0, NONE, NONE, 0, NONE, 0, row, time)
+        s[s[NODES] + NODE * n + ROWS_IN] = row_bit((width - 1) // s[SNAPSHOT])
+        s[LAST_TIME_NODE] = n
     s[at + EARLIER] = 0
     s[at + TELLS] = s[LAST_TIME_NODE]
     return s[at + TELLS]

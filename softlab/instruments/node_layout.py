@@ -41,9 +41,11 @@ LATEST_TOLD = 8
 # A node: ``PARENT`` and the snapshot ``TIMES`` of a warp of the block ``OF_ROW``, or the row ``DENSE`` of times. Of the
 # nodes of a chain the later ones have all of the earlier ones. ``DEPTH``: nodes up to one with a row, at most.
 # ``NEWEST``: its latest time.
-# ``OTHER``: a second parent; ``VISIT``: of the last walk that came here; ``ASKED``: how often.
+# ``OTHER``: a second parent; ``VISIT``: of the last walk that came here; ``ASKED``: how often. ``IS_WHOLE``: its
+# ``TIMES`` are all that it has of their block. ``ROWS_IN``: of each block that it has times of the bit of ``row_bit``.
 PARENT, OTHER, CHAIN, PLACE, OF_ROW, TIMES, DENSE, IS_LAST, DEPTH, IS_LEARNT, NEWEST, VISIT, ASKED = range(13)
-NODE = 13
+IS_WHOLE, ROWS_IN = 13, 14
+NODE = 15
 # A word: what it tells, or the latest time of an earlier batch; the last call that accessed it, and the warp of that;
 # the first block that told it (its row plus 1, 0 for none), and what it tells that block; whether others have told it;
 # the number plus 1 of the line that it was part of, 0 for none.
