@@ -10,6 +10,7 @@ import pytest
 
 from softlab import plans
 from softlab.errors import PlanError
+from softlab.plans.planner import Step
 from softlab.plans.records import POLICIES
 from softlab.plans.resources import Resources
 
@@ -108,3 +109,16 @@ def test_without_a_layout_rows_lie_by_columns() -> None:
         plan = plans.forced(8, 2048, kernel="block_smem", layout=layout, device="H100", lookup=taken)
         assert plan.layout == (layout or "column")
     assert plans.plan(8, 2048, device="H100", lookup=taken).layout == "column"
+
+
+@pytest.mark.parametrize(
+    ("values", "answer", "text"),
+    [
+        ({}, 10, "How many? 10"),
+        ({"rows": 3}, True, "How many? yes  (rows 3)"),
+        ({"rows": 3, "fits": False, "of": {"a": 1, "b": 2}}, ("x", "y"),
+         "How many? x and y  (rows 3, fits no, of {a: 1, b: 2})"),
+    ],
+)  # fmt: skip
+def test_a_step_as_text(values: dict[str, Any], answer: Any, text: str) -> None:
+    assert str(Step("How many?", values, answer)) == text

@@ -94,6 +94,15 @@ def test_the_columns_are_the_plans():
     assert sweeps.columns([]) == {}
 
 
+def test_a_column_has_its_own_type() -> None:
+    rows = [{"of": 5, "share": 0.5, "name": "a", "width": None}, {"of": 7, "share": 1.0, "name": "b", "width": 3}]
+    found = sweeps.columns(rows)
+    assert "".join(column.dtype.kind for column in found.values()) == "ifUO"
+    assert {name: column.tolist() for name, column in found.items()} == {
+        name: [row[name] for row in rows] for name in rows[0]
+    }
+
+
 def test_changes_of_a_column():
     table = {"cols": np.array([1, 2, 3, 4]), "block_size": np.array([128, 128, 256, 128])}
     first, second = sweeps.changes(table, "block_size")
