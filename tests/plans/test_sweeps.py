@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -108,6 +109,24 @@ def test_changes_of_a_column():
     first, second = sweeps.changes(table, "block_size")
     assert (first.at, first.before, first.after) == (3, 128, 256)
     assert (second.at, type(second.after)) == (4, int)
+
+
+def test_changes_of_random_columns():
+    draw = np.random.default_rng(17)
+    for size in (0, 1, 2, 9, 30):
+        table = {
+            "cols": np.zeros(size),
+            "rows": np.cumsum(draw.integers(1, 5, size)),
+            "grid": draw.integers(1, 4, size),
+        }
+        rows, grid = table["rows"].tolist(), table["grid"].tolist()
+        edges = [k for k in range(1, size) if grid[k] != grid[k - 1]]
+        found = [(one.at, one.column, one.before, one.after) for one in sweeps.changes(table, "grid", along="rows")]
+        assert found == [(rows[k], "grid", grid[k - 1], grid[k]) for k in edges]
+        runs = [(one.first, one.last, one.answers) for one in sweeps.intervals(table, ["grid"], along="rows")]
+        assert runs == [
+            (rows[begin], rows[end - 1], (grid[begin],)) for begin, end in pairwise([0, *edges, size]) if begin < end
+        ]
 
 
 def test_intervals_of_columns():
