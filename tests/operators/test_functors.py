@@ -191,7 +191,7 @@ def test_what_is_fused() -> None:
         ({"dropout": 0.5}, ValueError, "dropout needs a seed, an integer"),
         ({"dropout": 0.5, "seed": 0.5}, TypeError, "seed must be an integer, not 0.5"),
         *[({"dropout": 0.5, "seed": value}, ValueError, f"seed = {value}: it is from 0 to 2**64 - 1")
-          for value in (-1, 2**64)],
+          for value in (-1, -(2**64), 2**64, 2**64 + 1)],
     ],
 )  # fmt: skip
 def test_what_cannot_be_fused(given: dict[str, Any], error: type[Exception], words: str) -> None:
