@@ -292,6 +292,15 @@ def test_what_a_warp_does_together(call, what):
     assert got == f"Lane 5 comes to the {what} of line 4, and the mask there leaves it out."
 
 
+def test_of_lanes_without_a_line_nothing_is_said():
+    """Also where the whole kernel is one line, the first."""
+    kernel = "__global__ void k(int* x) { int i = threadIdx.x; if (i > 2) __syncwarp(); x[i] = __any_sync(~0u, i); }"
+    faults = [KernelFault("inactive-lane", "", FaultSite(line=line)) for line in (1, None)]
+    known, unknown = (fault_cause(fault, kernel, LAUNCH) for fault in faults)
+    assert known.endswith("stands under `if (i > 2)`: not all of its threads come there alike.")
+    assert unknown == ""
+
+
 def test_lanes_that_have_left_before():
     body = "  if (i > 2)\n    return;\n  v = __shfl_sync(~0u, i, 0);"
     assert cause(body, "inactive-lane", line=6) == (
@@ -492,6 +501,10 @@ FENCED = "The store of line {} has its fence. But line {} runs without having se
     [
         ("  y[i] = 1;\n  if (i == 0)\n    __threadfence();\n  __syncthreads();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
          "  x[i] = y[0];", 4, 10,
+         "The fence of line 6 stands under `if (i == 0)`, before the barrier of line 7: it orders the number of that "
+         "thread, and those of the others have no fence."),
+        ("  y[i] = 1;\n  if (i == 0)\n    __threadfence();\n  __syncthreads();\n  __threadfence();\n  if (i == 0)\n"
+         "    atomicAdd(n, 1);\n  x[i] = y[0];", 4, 11,
          "The fence of line 6 stands under `if (i == 0)`, before the barrier of line 7: it orders the number of that "
          "thread, and those of the others have no fence."),
         ("  y[i] = 1;\n  __syncthreads();\n  if (i == 0)\n    __threadfence();\n  if (i == 0)\n    atomicAdd(n, 1);\n"
