@@ -94,7 +94,8 @@ class ClusterShadow(Shadow):
 
     @override
     def changing(self) -> tuple[Any, ...]:
-        return self._written, self._order, self.known_threads, self.remote
+        known = self._known_accesses
+        return self._written, self._order, None if known is None else known.threads, self.remote
 
     @override
     def tables(self) -> list[np.ndarray | None]:

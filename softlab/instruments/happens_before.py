@@ -238,7 +238,7 @@ class HappensBefore:
             self._lanes.of_lanes[lanes.mask.reshape(-1)] = now
             return
         if lanes.full:
-            np.einsum("rww->rw", self._known)[...] = now
+            self._own_times[...] = now
             self._lanes.of_warps[...] = now
             self._lanes.meet(now)
             return
@@ -246,6 +246,11 @@ class HappensBefore:
         if len(lanes.extent) == 2:
             here = here & self._rows_of(lanes)[:, None]
         self._warps_tell(here, now)
+
+    @cached_property
+    def _own_times(self) -> np.ndarray:
+        """(blocks, warps): until when the lanes of each warp come after each other; a part of what warps know."""
+        return np.einsum("rww->rw", self._known)
 
     def _warps_tell(self, here: np.ndarray, now: int) -> None:
         """All lanes of these warps, (blocks, warps) bool, come after each other, and so does what the warps tell."""

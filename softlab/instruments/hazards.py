@@ -110,7 +110,8 @@ class Hazards(WaitHazards):
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Look for a race or an uninitialised read, and record who accessed the words."""
-        self.shadow.begin_access(site.index)
+        assert self._shadow is not None
+        self._shadow.begin_access(site.index)
         if not self._recorded_alone(site, lanes, address) and (
             self._native is None or not self._recorded(self._native, site, lanes, address, values)
         ):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -344,7 +343,20 @@ def access_again(
     return 1
 
 
-_ACCESS, _ALONE, _AGAIN = (CompiledFunction(function) for function in (access, access_alone, access_again))
+def framed_access(
+    f: Int64s, rows: Int64s, threads: Int64s, lanes: int, addresses: Int64s, offsets: Int64s, count: int, now: int,
+    kind: int,
+) -> int:  # fmt: skip
+    """As :func:`access`. ``f`` has the arguments that seldom change: of arrays the places of their items."""
+    return access(
+        f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12], f[13], f[14], f[15], f[16],
+        f[17], f[18], f[19], f[20], f[21], rows, threads, lanes, addresses, offsets, count, now, kind,
+    )  # fmt: skip
+
+
+_ACCESS, _ALONE, _AGAIN = (CompiledFunction(function) for function in (framed_access, access_alone, access_again))
+#: Items of the frame of :func:`framed_access`, and where the places of memory for one access are in it.
+_FRAME, _ROOM = 22, 18
 
 
 class NativeShadow:
@@ -354,10 +366,10 @@ class NativeShadow:
         self._shadow = shadow
         #: The mbarriers in use, which no access may touch.
         self.objects: MbarrierWords | None = None
-        self._known: tuple[Any, ...] = ()
+        self._known: tuple[Any, ...] = (self,) * 5
         self._tables: list[Any] = []
-        self._given: list[int] = []
-        self._room = [np.zeros(0, np.int64)] * 4
+        self._frame = np.zeros(_FRAME, np.int64)
+        self._room = np.zeros((_FRAME - _ROOM, 0), np.int64)
         self._zeros = np.zeros(shadow.threads, np.int64)
 
     def ready(self, compiled: str) -> bool:
@@ -418,27 +430,36 @@ class NativeShadow:
             address = np.broadcast_to(address, (1, count) if rows is self._zeros else lanes.extent)
         if address.itemsize != 8 or not address.flags.c_contiguous:
             address = address.astype(np.int64, "C")
-        if len(self._room[0]) < count * len(offsets):
-            self._room = [np.empty(count * len(offsets), np.int64) for _ in range(4)]
-        a, b, c, d = self._room
+        words = len(offsets)
+        if self._room.shape[1] < count * words:
+            self._room = np.empty((_FRAME - _ROOM, count * words), np.int64)
+            self._frame[_ROOM:] = [row.ctypes.data for row in self._room]
+        self._look_at_tables()
         return _ACCESS.call(
-            *self._arguments(), id(a), id(b), id(c), id(d), id(rows), id(threads), count, id(address), id(offsets),
-            len(offsets), shadow.time, kind,
-        )  # fmt: skip
+            id(self._frame), id(rows), id(threads), count, id(address), id(offsets), words, shadow.time, kind
+        )
+
+    def _look_at_tables(self) -> None:
+        """The tables of the shadow may be others than before."""
+        written, order, threads, remote = self._shadow.changing()
+        held = self.objects.held if self.objects is not None else None
+        a, b, c, d, e = self._known
+        if written is not a or order is not b or threads is not c or remote is not d or held is not e:
+            self._take_tables(held)
+
+    def _take_tables(self, held: np.ndarray | None) -> None:
+        shadow = self._shadow
+        *tables, acquired, remote, remote_read = shadow.tables()
+        self._tables = [_NOTHING if one is None else one for one in (*tables, acquired, remote, remote_read, held)]
+        has = [int(array is not None) for array in (acquired, remote, held)]
+        sizes = shadow.words, shadow.threads // WARP, shadow.stamps(True).size, shadow.granule.bit_length() - 1
+        self._frame[:_ROOM] = *(table.ctypes.data for table in self._tables), *sizes, *has
+        self._known = *shadow.changing(), held
 
     def _arguments(self) -> list[int]:
-        """The arguments that seldom change."""
-        known = *self._shadow.changing(), self.objects.held if self.objects is not None else None
-        if not self._known or any(map(is_not, known, self._known)):
-            shadow = self._shadow
-            *tables, acquired, remote, remote_read = shadow.tables()
-            self._tables = [*tables, acquired, remote, remote_read, known[-1]]  # kept alive
-            at = [id(_NOTHING if array is None else array) for array in self._tables]
-            has = [int(array is not None) for array in (acquired, remote, known[-1])]
-            shift = shadow.granule.bit_length() - 1
-            self._given = [*at, shadow.words, shadow.threads // WARP, shadow.stamps(True).size, shift, *has]
-            self._known = *shadow.changing(), known[-1]
-        return self._given
+        """The tables, as compiled code takes arrays."""
+        self._look_at_tables()
+        return list(map(id, self._tables))
 
 
 _NOTHING = np.zeros(1, np.int64)

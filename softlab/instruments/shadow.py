@@ -27,7 +27,7 @@ from softlab.instruments.known_accesses import KnownAccesses
 from softlab.instruments.shadow_patterns import AccessPattern
 from softlab.instruments.warp_knowledge import WarpKnowledge
 from softlab.instruments.warp_meetings import WarpMeetings
-from softlab.instruments.warp_syncs import WarpSyncs, passes_alone, warps_of
+from softlab.instruments.warp_syncs import WarpSyncs, names_all, passes_alone, warps_of
 
 CODE_BITS = 12
 CODE_MASK = (1 << CODE_BITS) - 1
@@ -102,7 +102,7 @@ class Shadow:
     @property
     def has_groups(self) -> bool:
         """Whether barriers of some warps, or of groups of lanes, order accesses."""
-        return bool(self._syncs) or self.has_meetings
+        return self._meetings is not None or bool(self._syncs.held)
 
     @property
     def has_meetings(self) -> bool:
@@ -126,7 +126,8 @@ class Shadow:
 
     def changing(self) -> tuple[Any, ...]:
         """Objects of which another one takes the place whenever :meth:`tables` gives other arrays."""
-        return self._written, self._order, self.known_threads, None
+        known = self._known_accesses
+        return self._written, self._order, None if known is None else known.threads, None
 
     def tables(self) -> list[np.ndarray | None]:
         """Its arrays: written, read, threads of words, barrier, synced, heard, tells, acquired, and of other blocks."""
@@ -584,6 +585,9 @@ class Shadow:
     def warp_sync(self, lanes: Lanes, members: Value) -> None:
         """The lanes of each warp that name each other synchronise."""
         self._time += 1
+        if lanes.full and self._order is None and names_all(members):
+            self._synced[...] = self._time
+            return
         masks = self._groups(lanes, members)
         if masks is not None and self._syncs.record(masks, self._time):
             self._acquire_together(masks)

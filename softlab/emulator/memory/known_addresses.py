@@ -106,7 +106,7 @@ class KnownAddresses:
     def __init__(self) -> None:
         self._known: dict[int, Addresses] = {}
         self._patterns: dict[tuple[str, bytes], AddressPattern] = {}
-        self._equal: dict[tuple[AddressPattern, int], Addresses] = {}
+        self._equal: dict[tuple[str, bytes], Addresses] = {}
         self._kept: list[np.ndarray] = []
         self._bytes = 0
 
@@ -137,22 +137,28 @@ class KnownAddresses:
     def _learn(self, address: np.ndarray) -> Addresses | None:
         if len(self._known) >= _MOST_ARRAYS or self._bytes >= _MOST_BYTES:
             self._clear()
-        first = address[0, 0]
-        relative = address - first
-        content = address.dtype.str, relative.tobytes()
-        pattern = self._patterns.get(content)
-        if pattern is None:
-            pattern = self._patterns[content] = AddressPattern(relative, content[1])
-        key = pattern, int(first)
-        found = self._equal.get(key)
+        content = address.dtype.char, address.tobytes()
+        found = self._equal.get(content)
         if found is None:
-            if not _in_range(pattern, key[1], address.itemsize):
+            found = self._new(address)
+            if found is None:
                 return None
-            found = self._equal[key] = Addresses(pattern, key[1], address, address, self._known)
+            self._equal[content] = found
         self._known[id(address)] = found
         self._kept.append(address)
         self._bytes += 2 * address.nbytes
         return found
+
+    def _new(self, address: np.ndarray) -> Addresses | None:
+        first = address[0, 0]
+        relative = address - first
+        content = address.dtype.char, relative.tobytes()
+        pattern = self._patterns.get(content)
+        if pattern is None:
+            pattern = self._patterns[content] = AddressPattern(relative, content[1])
+        if not _in_range(pattern, int(first), address.itemsize):
+            return None
+        return Addresses(pattern, int(first), address, address, self._known)
 
     def _clear(self) -> None:
         for kept in (self._known, self._equal, self._patterns, self._kept):
