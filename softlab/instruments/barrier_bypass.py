@@ -10,6 +10,9 @@ from softlab.emulator.lanes import WARP, Lanes
 from softlab.emulator.machine.compiler import EmulatedProgram
 from softlab.emulator.machine.flow import Block
 
+#: Sets of lanes that are remembered per instruction.
+_MOST_KNOWN = 16
+
 
 @dataclass
 class _Waiting:
@@ -19,6 +22,8 @@ class _Waiting:
     of a warp or of a block). The masks are (blocks, threads) bool. ``waiting``: threads that wait. ``past``: threads
     that ran code behind the instruction meanwhile. ``beyond``: those of them that ran code further down in the
     program, so that they did not go to the instruction. ``barriers``: the numbers of those at which threads wait there.
+    ``ran``: the lanes that ran code before the instruction, or behind it, since anything else changed: lanes that poll
+    a flag run the same code again and again.
     """
 
     reachable: frozenset[int]
@@ -27,6 +32,17 @@ class _Waiting:
     past: np.ndarray
     beyond: np.ndarray
     barriers: set[int] = field(default_factory=set)
+    ran: dict[tuple[int, bool], Lanes] = field(default_factory=dict)
+
+    def note(self, lanes: Lanes, behind: bool) -> bool:
+        """Whether these lanes have not run such code yet; from now on they have."""
+        key = id(lanes), behind
+        if self.ran.get(key) is lanes:
+            return False
+        if len(self.ran) >= _MOST_KNOWN:
+            self.ran.clear()
+        self.ran[key] = lanes
+        return True
 
 
 class BarrierBypasses:
@@ -66,6 +82,7 @@ class BarrierBypasses:
             found = self._waiting[instruction] = _Waiting(self._reachable_from(after), group, nobody, nobody, nobody)
         if barrier is not None:
             found.barriers.add(barrier)
+        found.ran.clear()
         found.waiting = found.waiting | mask
         found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
 
@@ -76,6 +93,7 @@ class BarrierBypasses:
         self._ahead[barrier] = before & ~mask if complete else before | mask
         self._arriving[barrier] = self._arriving.get(barrier, False) | mask
         for found in self._waiting.values():
+            found.ran.clear()
             if barrier in found.barriers:
                 found.past, found.beyond = found.past & ~mask, found.beyond & ~mask
 
@@ -87,6 +105,7 @@ class BarrierBypasses:
             found = self._waiting.get(instruction)
             if found is not None:
                 mask = lanes.mask
+                found.ran.clear()
                 found.waiting, found.past = found.waiting & ~mask, found.past & ~mask
                 found.beyond = found.beyond & ~mask
                 if not found.waiting.any():
@@ -100,14 +119,15 @@ class BarrierBypasses:
         if not self._waiting or (block.end == "exit" and block.stop - block.start == 1):
             return
         for instruction, found in self._waiting.items():
-            if block.index in found.reachable:
+            behind = block.start > instruction
+            if block.index in found.reachable and (self._passed or found.note(lanes, behind)):
                 shape = (lanes.blocks, -1, found.group)
                 waited_for = found.waiting.reshape(shape).any(axis=2, keepdims=True)
                 passing = lanes.mask.reshape(shape) & waited_for & ~found.waiting.reshape(shape)
                 for barrier in found.barriers & self._ahead.keys():
                     passing &= ~self._ahead[barrier].reshape(shape)
                 found.past = found.past | passing.reshape(found.past.shape)
-                if block.start > instruction:
+                if behind:
                     if instruction in self._passed:
                         passing &= ~self._passed[instruction].reshape(shape)
                     found.beyond = found.beyond | passing.reshape(found.past.shape)

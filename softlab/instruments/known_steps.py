@@ -38,6 +38,7 @@ from softlab.instruments.node_layout import (
     KNOWN,
     LANE_TELLS,
     LANES_SHARE,
+    LAST_OF_BLOCK,
     LAST_TIME,
     LAST_TOLD,
     LATEST_TOLD,
@@ -399,6 +400,7 @@ def begin_batch(s: Int64s, blocks: int) -> int:
     for item in range(3 * MEMOS):
         s[memo + item] = NONE
     s[PARTS], s[CALLS], s[LAST_TIME], s[LAST_TOLD] = 0, 0, 0, 0
+    s[LAST_OF_BLOCK] = NONE
     s[LANES_SHARE], s[VISITS] = 0, 0
     s[ASKED_TIME], s[ASKED_OTHER], s[ASKED_MINE] = 0, 0, 0
     s[HAS_FAR] = kept > 0

@@ -14,6 +14,7 @@ from softlab.instruments.node_layout import (
     FENCED_IN_BLOCK,
     HAS_BLOCKS,
     KEY,
+    LAST_OF_BLOCK,
     LAST_TIME,
     LAST_TIME_NODE,
     LINE,
@@ -53,7 +54,7 @@ from softlab.instruments.node_layout import (
 
 def found_word(s: Int64s, key: int, make: int, guess: int) -> int:
     """Where a word's items begin; -1 for none, if none is to be made. ``guess``: where they may begin, or -1."""
-    if guess >= 0 and guess < s[WORDS] + WORD * s[WORD_COUNT] and s[guess + KEY] == key:
+    if guess >= s[WORDS] and guess < s[WORDS] + WORD * s[WORD_COUNT] and s[guess + KEY] == key:
         return guess
     room = 2 * s[WORD_ROOM]
     slot = (key ^ (key >> 15)) * 0x9E3779B1 & (room - 1)
@@ -137,7 +138,9 @@ def block_word(s: Int64s, at: int, warp: int, make: int) -> int:
     What its line told the block, when there was one, it tells, too.
     """
     key, line, tells = block_key(s, (at - s[WORDS]) // WORD, warp), NONE, 0
-    of = found_word(s, key, 0, NONE)
+    of = found_word(s, key, make and not s[at + LINE_OF], s[LAST_OF_BLOCK] + WORD)
+    if of >= 0:
+        s[LAST_OF_BLOCK] = of
     if of < 0 and s[at + LINE_OF]:
         line = found_word(s, block_key(s, s[at + LINE_OF] - 1, warp), 0, NONE)
     if of >= 0 or not make:

@@ -177,6 +177,7 @@ class NativeOrder(HappensBefore):
         self._segment(layout.MEMO, 3 * layout.MEMOS)[:] = layout.NONE
         self._segment(layout.TOLD, 6 * self._blocks * self.warps)[:] = layout.NONE
         self._s[layout.LAST_TIME] = 0
+        self._s[layout.LAST_OF_BLOCK] = layout.NONE
 
     def _make_room(self, words: int = 0) -> None:
         """Leave out the nodes that nobody can meet any more, and give the arena twice the room if it is still needed.

@@ -34,7 +34,9 @@ BLOCK_TOLD = 51
 LAST_TOLD = 52
 #: When all lanes of a warp made a fence together last: as if ``LANE_TELLS`` had it for each of them.
 WHOLE_TELLS = 53
-HEAD = 54
+#: Where the word begins of which a block asked last what it tells the block; blocks mostly ask in their order.
+LAST_OF_BLOCK = 54
+HEAD = 55
 #: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 
