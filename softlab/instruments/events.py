@@ -61,10 +61,10 @@ class Events:
 
     def access(self, site: Site) -> int:
         """The number of an access that happens now."""
-        number = self.now
-        self.now += 1
-        self._log.record(number, site.index)
-        self._sites[site.index] = site
+        number, index = self.now, site.index
+        self.now = number + 1
+        self._log.record(number, index)
+        self._sites[index] = site
         return number
 
     def sites_of(self, numbers: np.ndarray) -> np.ndarray:

@@ -120,6 +120,11 @@ class MachineCode:
             return wide, aligned.array
         return wide, address & ~address.dtype.type(found.width - 1)
 
+    def has(self, site: Site) -> bool:
+        """Whether the machine has an access for one of the PTX."""
+        found = self.accesses.get(site.index)
+        return found is None or found.width > 0
+
     def widths(self, sites: Sequence[Site]) -> tuple[int, ...]:
         """Bytes per lane of the machine's access for each of the PTX, 0 where it has none."""
         found = (self.accesses.get(site.index) for site in sites)

@@ -291,6 +291,9 @@ class Recorder(Observer):
             self._shuffles.add(_Event(site, self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
+        if log.full:  # only the number of the access counts, for what other logs record
+            self._step += self._machine.has(site)
+            return
         found = self._machine.access(site, address, self._known)
         if found is None:
             return

@@ -45,9 +45,11 @@ class UnrolledCounter:
 
     def access(self, rule: Rule, site: Site, lanes: Lanes, address: Value) -> None:
         """An access of this iteration."""
-        kept = self._accesses.setdefault(site.index, (rule, []))[1]
-        if len(kept) < _KEPT:
-            kept.append((site, lanes, address))
+        known = self._accesses.get(site.index)
+        if known is None:
+            known = self._accesses[site.index] = rule, []
+        if len(known[1]) < _KEPT:
+            known[1].append((site, lanes, address))
 
     def settle(self) -> None:
         """Count the loop. Call it before the loop is entered again, and at the end of the run."""
