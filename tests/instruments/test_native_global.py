@@ -370,7 +370,8 @@ def test_lanes_that_are_looked_at_one_by_one(width: int, shift: int, monkeypatch
     full: list[Any] = []
     monkeypatch.setattr(compiled, "lacks_room", lambda s: s in full)
     monkeypatch.setattr(compiled, "clashes", lambda k, f, s, begin, stamp, mine, flags, reads, block: (
-        (mine, stamp) in bad["clash"] and (block, flags, s[0]) == (mine // THREADS * THREADS, STRONG, "s")))  # fmt: skip
+        (mine, stamp) in bad["clash"] and (block, flags, s[0])
+        == (mine // THREADS * THREADS, STRONG, "s")))  # fmt: skip
     monkeypatch.setattr(compiled, "unseen", lambda k, f, s, begin, stamp, mine, flags, address, block: (
         (mine, address) in bad["unseen"] and flags == STRONG))  # fmt: skip
     monkeypatch.setattr(compiled, "meets_other", lambda r, o, k, f, s, begin, mine, flags, cell, block: (
