@@ -17,6 +17,8 @@ from softlab.kernel import Kernel
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 BLOCKS, THREADS, STEPS, WORDS = 3, 96, 10, 640
+#: So many words are in the first array, the others in the second.
+FIRST = 208
 #: PTX of one access to ``a``, of the 32-bit value ``v`` and the 64-bit value ``w``.
 ACCESSES = [
     "ld.relaxed.gpu.u32 %0, [%2];", "st.relaxed.gpu.u32 [%2], %0;", "atom.relaxed.gpu.exch.b32 %0, [%2], %0;",
@@ -35,13 +37,13 @@ CASES = "".join(
 )
 SOURCE = f"""
 extern "C" __global__ void k(const int* __restrict__ kinds, const int* __restrict__ places, unsigned* cells,
-                             unsigned long long* seen) {{
+                             unsigned* more, unsigned long long* seen) {{
   int me = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
   unsigned long long w = me * 3 + 1;
   for (int step = 0; step < {STEPS}; ++step) {{
     int kind = kinds[step * all + me], place = places[step * all + me];
     unsigned v = me + step;
-    unsigned* a = cells + place;
+    unsigned* a = place < {FIRST} ? cells + place : more + (place - {FIRST});
     if (place >= 0) switch (kind) {{
 {CASES}
       case {FENCE}: __threadfence(); break;
@@ -93,10 +95,11 @@ def test_compiled_code_finds_what_numpy_finds(seed: int) -> None:
     kinds, places = drawn(seed)
     found: list[Any] = []
     for how in ("none", "all"):
-        cells, seen = np.arange(WORDS, dtype=np.uint32), np.zeros(BLOCKS * THREADS, np.uint64)
-        run = Kernel(SOURCE, "k").run(BLOCKS, THREADS, (kinds, places, cells, seen), check="collect", compiled=how,
-                                      record=False)  # fmt: skip
-        found.append((sorted(map(repr, run.findings)), cells.tolist(), seen.tolist()))
+        cells, more = np.arange(FIRST, dtype=np.uint32), np.arange(WORDS - FIRST, dtype=np.uint32)
+        seen = np.zeros(BLOCKS * THREADS, np.uint64)
+        run = Kernel(SOURCE, "k").run(BLOCKS, THREADS, (kinds, places, cells, more, seen), check="collect",
+                                      compiled=how, record=False)  # fmt: skip
+        found.append((sorted(map(repr, run.findings)), cells.tolist(), more.tolist(), seen.tolist()))
     assert found[0] == found[1]
 
 
@@ -105,7 +108,8 @@ def test_the_cases_have_races_and_orders() -> None:
     lines = set()
     for seed in range(0, 12, 3):
         kinds, places = drawn(seed)
-        arguments = (kinds, places, np.zeros(WORDS, np.uint32), np.zeros(288, np.uint64))
+        cells, more = np.zeros(FIRST, np.uint32), np.zeros(WORDS - FIRST, np.uint32)
+        arguments = (kinds, places, cells, more, np.zeros(288, np.uint64))
         run = Kernel(SOURCE, "k").run(BLOCKS, THREADS, arguments, check="collect", compiled="none", record=False)
         lines |= {finding.line for finding in run.findings}
     assert len(lines) >= 8
