@@ -183,6 +183,7 @@ def test_the_bytes_that_a_load_needs(pragma: str, mask: int | None) -> None:
         ("mov !t, 3;", "only a predicate register can be negated"),
         ("mov {%r1 %r2}, 3;", "expected ',' or '}'"),
         ("call (%r1 %r2), 3;", "expected ',' or ')'"),
+        ("call (%r1 x), 3;", "expected ',' or ')'"),
         ("mov [%tid.x], 3;", "an address is a register or a symbol, with or without an offset"),
         ("mov [%rd1 %r1], 3;", "expected ',', found '%r1'"),
         ("mov %r1 3;", "expected ',', found '3'"),
