@@ -12,7 +12,7 @@ import pytest
 
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Instruction
-from softlab.instruments.numbers import ABSORBED, NOT_A_NUMBER, OVERFLOW, _troubles, number_findings
+from softlab.instruments.numbers import ABSORBED, NOT_A_NUMBER, OVERFLOW, _finding, _troubles, number_findings
 from softlab.kernel import Kernel
 
 VALUES = [0.0, 1.0, -1.0, 2048.0, 60000.0, math.inf, -math.inf, math.nan]
@@ -83,3 +83,25 @@ def test_lanes_that_do_not_run_make_no_trouble(lanes: int) -> None:
     writes["values"][1] = np.full(32, np.inf, np.float32).view(np.uint32)
     (finding,) = number_findings(record)
     assert (finding.kind, finding.line, finding.thread) == (OVERFLOW, 4, (64 + int(runs.argmax()), 0, 0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "opcode", "words"),
+    [
+        *((OVERFLOW, opcode, "finite numbers give infinity: the result is too large for its type")
+          for opcode in ("add", "sqrt", "lg2")),
+        *((NOT_A_NUMBER, opcode, "numbers give NaN, such as infinity less infinity, or infinity by infinity")
+          for opcode in ("add", "div", "rcp")),
+        (NOT_A_NUMBER, "lg2", "the logarithm of a number below 0 is NaN"),
+        (NOT_A_NUMBER, "sqrt", "the square root of a number below 0 is NaN"),
+        (NOT_A_NUMBER, "rsqrt", "the square root of a number below 0 is NaN"),
+        (ABSORBED, "add", "a number that is not 0 is added and the sum stays as it was: the type has too few bits"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("other", "warp"), [(None, 0), (0, 1), (7, 3)])
+def test_what_a_finding_says(kind: str, opcode: str, words: str, other: int | None, warp: int) -> None:
+    record: Any = SimpleNamespace(warp=warp, program=SimpleNamespace(file="cell.cu"))
+    found = _finding(record, kind, 9, other, 5, opcode)
+    assert (found.kind, found.severity, found.message) == (kind, "error", f"{kind}: {words}")
+    assert (found.line, found.file, found.thread) == (9, "cell.cu", (32 * warp + 5, 0, 0))
+    assert (found.other_line, found.other_file) == ((other, "cell.cu") if other else (None, None))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab import Kernel
-from softlab.instruments.shuffles import held_values, reductions, shuffle_steps, value_type
+from softlab.instruments.shuffles import _distance, held_values, reductions, shuffle_steps, value_type
 
 SOURCE = """
 extern "C" __global__ void exchange(float* y, int* z) {
@@ -128,3 +128,25 @@ def test_reductions_that_run_by_turns_are_told_apart():
         assert (found[tuple(half)] == half.sum()).all()
     # What does not go on by the rule is another reduction each.
     assert len(reductions(shuffle_steps(run), np.maximum)) == 10
+
+
+LANE = np.arange(32)
+HALF = LANE < 16
+
+
+@pytest.mark.parametrize(
+    ("mode", "source", "active", "distance"),
+    [
+        ("bfly", LANE ^ 4, LANE >= 0, 4), ("bfly", LANE ^ np.where(HALF, 4, 8), LANE >= 0, None),
+        ("bfly", np.where(HALF, LANE, LANE ^ 8), LANE >= 0, 8), ("bfly", LANE, LANE >= 0, 0),
+        ("down", np.where(LANE < 29, LANE + 3, LANE), LANE >= 0, 3), ("down", LANE + np.where(HALF, 3, 4), HALF, 3),
+        ("up", np.where(LANE > 1, LANE - 2, LANE), LANE >= 0, 2), ("up", LANE - np.where(HALF, 2, 1), ~HALF, 1),
+        ("up", LANE - np.where(HALF, 2, 1), LANE >= 0, None), ("idx", np.full(32, 5), LANE >= 0, 5),
+        ("idx", np.full(32, 5), LANE == 5, 5), ("idx", LANE, LANE >= 0, None), ("idx", LANE, LANE == 7, 7),
+        ("idx", np.where(HALF, 1, 2), HALF, 1), ("idx", np.where(LANE == 9, 9, 3), LANE >= 0, None),
+        ("down", LANE, np.zeros(32, bool), 0), ("idx", LANE, np.zeros(32, bool), 0),
+    ],
+)  # fmt: skip
+def test_the_distance_that_lanes_share(mode: str, source: np.ndarray, active: np.ndarray, distance: int | None) -> None:
+    """Of those that read another lane's value; by index the lane that all read, be it their own."""
+    assert _distance("".join(mode), source, active) == distance

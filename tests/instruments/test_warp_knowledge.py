@@ -7,7 +7,7 @@ import pytest
 
 from softlab.emulator.lanes import Box
 from softlab.errors import KernelFault
-from softlab.instruments.warp_knowledge import WarpKnowledge
+from softlab.instruments.warp_knowledge import _PHASES, WarpKnowledge
 from softlab.kernel import Kernel
 
 ROWS, WARPS, WORD = 3, 3, 5
@@ -194,3 +194,33 @@ def test_an_exchange_reads_where_its_old_value_is_used() -> None:
     with pytest.raises(KernelFault) as caught:
         _run("exchanged", [_words(32)], 32, RESULT="")
     assert caught.value.kind == "race"  # only the missing warp barrier
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_arrivals_of_any_phase_count_for_theirs_and_all_later_ones(seed: int) -> None:
+    """Of each mbarrier the latest four phases are told apart: one that came late counts for those up to the newest."""
+    random = np.random.default_rng(seed)
+    rows, warps, objects = 2, 3, 3
+    knowledge = WarpKnowledge(rows, warps, 9)
+    knowledge._phases = np.zeros((rows, objects, _PHASES, warps), np.int64)
+    knowledge._newest = np.zeros((rows, objects), np.int64)
+    told: dict[tuple[int, int], list[tuple[int, list[int]]]] = {}
+    newest = np.zeros((rows, objects), int)
+    for _ in range(60):
+        count = int(random.integers(1, 5))
+        owner, column = random.integers(0, rows, count), random.integers(0, objects, count)
+        phase = np.maximum(newest[owner, column] + random.integers(1 - _PHASES, 3, count), 0)
+        vector = random.integers(0, 100, (count, warps))
+        knowledge._publish(owner, column, phase, vector)
+        for row, of, at, values in zip(owner.tolist(), column.tolist(), phase.tolist(), vector.tolist(), strict=True):
+            told.setdefault((row, of), []).append((at, values))
+            newest[row, of] = max(newest[row, of], at)
+        np.testing.assert_array_equal(knowledge._newest, newest)
+        for (row, of), arrivals in told.items():
+            for asked in range(max(0, newest[row, of] - _PHASES + 1), newest[row, of] + 1):
+                counted = [values for at, values in arrivals if at <= asked]
+                wanted = np.max(counted, axis=0) if counted else np.zeros(warps, int)
+                found = knowledge._of_phase(np.array([row]), np.array([of]), np.array([asked]))[0]
+                np.testing.assert_array_equal(found, wanted)
+    assert (knowledge._of_phase(np.array([0]), np.array([0]), np.array([-1])) == 0).all()
+    assert newest.max() > 8
