@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from softlab.errors import PlanError
-from softlab.plans import fast_fused, flight, oneflow, short_rows, tiles
+from softlab.plans import fast_fused, few_rows, flight, oneflow, short_rows, tiles
 from softlab.plans.fast_cuts import (
     across_grid,
     cluster,
@@ -30,7 +30,6 @@ from softlab.plans.fast_limits import (
     CLUSTERS,
     EXACT_HALVES_OF_A_WARP,
     FEW_ROWS_PACKS,
-    FEW_ROWS_PER_SM,
     GROUP_WIDTHS,
     LIMITS,
     MOST_PACKS,
@@ -52,13 +51,14 @@ from softlab.plans.fast_rows import (
     WARP,
     Row,
     grid_of,
+    is_wide,
     kernel_of,
     name_of,
     row_of,
     take,
 )
 from softlab.plans.fast_strided import strided
-from softlab.plans.instantiations import WARP_SIZE, WIDEST_PACK_BYTES, WarpShape
+from softlab.plans.instantiations import WARP_SIZE, WarpShape
 from softlab.plans.planner import Choice, PlanRequest, StepLog, nothing_to_do
 
 #: The kernels that a caller can ask for.
@@ -89,6 +89,8 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         return strided(request, log)
     if request.policy == INVARIANT and request.cols > MOST_EXACT_COLS:
         raise PlanError(f"policy='invariant' adds at most 2^26 elements exactly; a row has {request.cols}")
+    if request.kernel is None and (quickest := _quickest_of_few(request, log)):
+        return _few(request, log, *quickest)
     if request.kernel == TILE or (request.kernel is None and _tile_is_cheaper(request, log)):
         return _tile(request, log)
     if request.kernel is None and _reference_is_cheaper(request, log):
@@ -97,16 +99,42 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     if row.packs <= (most := _packs_of_a_warp(request, row)):
         rule = "a few lanes of a warp hold the row"
         take(request, log, WARP, rule, packs=row.packs, most=most)
-        return _warp(request, log, row)
+        rule = f"as few as hold it in {_most_packs(row)} packs each, if a warp suffices"
+        return _warp(request, log, row, _lanes(request, row), rule)
     if request.kernel:
         raise PlanError(f"fast_warp holds rows of at most {most} packs; {request.cols} columns are {row.packs}")
     return _beyond_a_warp(request, log, row)
 
 
+def _quickest_of_few(request: PlanRequest, log: StepLog) -> tuple[Row, str, int] | None:
+    """What holds a row of few in the least time; None where rows are not few, or a row is too long for a block."""
+    schedulers = flight.SCHEDULERS * request.device.sm_count
+    question = "Are there at most as many rows as schedulers?"
+    rule = "then the time of one row decides, not the bytes in flight"
+    few = log.note(question, few_rows.are_few(request), rule, rows=request.rows, schedulers=schedulers)
+    return few_rows.quickest(request) if few else None
+
+
+def _few(request: PlanRequest, log: StepLog, row: Row, kernel: str, threads: int) -> Choice:
+    """A kernel of few rows, in which this number of threads shares each."""
+    if row.pack_size == row_of(request, StepLog()).pack_size:
+        row_of(request, log)
+    else:
+        rule = "of the packs that divide the row those with which it takes the least time: no head, no tail"
+        log.note("How many elements does a thread move at once?", row.pack_size, rule, cols=request.cols)
+    where = "in lanes of a warp" if kernel == WARP else "in a block of so many threads"
+    rule = f"a row takes the least time {where}, by the instructions of a thread and the exchange"
+    time = round(few_rows.time_of(request, row, kernel, threads), 1)
+    take(request, log, kernel, rule, packs=row.packs, time=time)
+    if kernel == WARP:
+        return _warp(request, log, row, _over(row, threads), rule)
+    return _block(request, log, row, Cut(1, threads, few_rows.NARROW_PACKS), rule)
+
+
 def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     """The first that holds the row: a block, the grid or the ring, a cluster, a pipeline. If none does: the stream."""
     cuts, exact = most_blocks(request.device), request.policy == INVARIANT
-    few = bool(cuts) and row.packs >= FEW_ROWS_PACKS and request.rows <= FEW_ROWS_PER_SM * request.device.sm_count
+    few = few_rows.have_several_sms(request, row)
     if cuts and row.packs >= FEW_ROWS_PACKS:
         question = "Are there at most half as many rows as SMs?"
         log.note(question, few, "then several SMs share a row", rows=request.rows, sms=request.device.sm_count)
@@ -114,7 +142,8 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     if alone and not few:
         rule = "the registers of a block hold the row, and an SM holds several such blocks"
         take(request, log, BLOCK, rule, packs=row.packs)
-        return _block(request, log, row, alone)
+        rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
+        return _block(request, log, row, alone, rule)
     shape = None if exact else grid_shape(request, row, few)
     ring = None if exact or row.packs <= row.limits.grid.beyond else ring_shape(request, row)
     if ring and is_faster(ring, shape, request, row):
@@ -221,10 +250,8 @@ def _tile(request: PlanRequest, log: StepLog) -> Choice:
     return Choice(name_of(request, TILE), row.pack_size, (shape.block_size, 1), blocks, kernel)
 
 
-def _warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
-    shape = _lanes(request, row)
+def _warp(request: PlanRequest, log: StepLog, row: Row, shape: WarpShape, rule: str) -> Choice:
     width, packs = shape.thread_group_width, shape.cols_per_thread // row.pack_size
-    rule = f"as few as hold it in {_most_packs(row)} packs each, if a warp suffices"
     log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs, unaligned=row.unaligned)
     log.note("How many packs does a lane hold?", packs, "as few as hold the row")
     kernel = kernel_of(request, WARP, (row.pack_size, packs, width, 1), row.unaligned)
@@ -266,6 +293,11 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         )  # fmt: skip
         chosen = flight.best(candidates)
         width = chosen.block_size if chosen else width
+    return _over(row, width)
+
+
+def _over(row: Row, width: int) -> WarpShape:
+    """This number of lanes, with as few packs each as hold the row."""
     packs = -(-row.packs // width)
     return WarpShape(row.pack_size, packs * row.pack_size, width, 1, row.unaligned or packs * width != row.packs)
 
@@ -278,30 +310,17 @@ def _most_packs(row: Row) -> int:
 def _alone(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     """The block that holds the row with enough bytes in flight on an SM; None where a cluster takes the row.
 
-    If every row has an SM for itself, the block in which one row takes the least time. Without clusters, or with narrow
-    packs, the smallest block that holds the row in a few packs per thread, or the largest there is.
+    Without clusters, or with narrow packs, the smallest block that holds the row in a few packs per thread, or the
+    largest there is.
     """
     largest = row.limits.block if cuts else BLOCK_SIZES[-1]
     most = row.limits.largest if cuts else MOST_PACKS // row.inputs
     if row.packs > largest * most:
         return None
-    if cuts and _whole_packs(request, row):
-        listed = list(_block_cuts(request, row))
-        if _an_sm_each(request):
-            return flight.quickest(listed, row.packs)
-        return flight.best(_with_flight(request, row, listed))
+    if cuts and is_wide(request, row):
+        return flight.best(_with_flight(request, row, _block_cuts(request, row)))
     sizes = [size for size in BLOCK_SIZES if size <= largest and row.packs <= size * row.limits.thread]
     return Cut(1, sizes[0] if sizes else largest, MOST_PACKS)
-
-
-def _an_sm_each(request: PlanRequest) -> bool:
-    """Whether every row has an SM for itself. Exact sums exchange twice, and few rows were not measured there."""
-    return request.policy != INVARIANT and request.rows <= request.device.sm_count
-
-
-def _whole_packs(request: PlanRequest, row: Row) -> bool:
-    """Whether a pack is as wide as an access can be: only then it is known how many registers it takes."""
-    return row.pack_size * request.element.itemsize == WIDEST_PACK_BYTES
 
 
 def _block_cuts(request: PlanRequest, row: Row) -> Iterator[Cut]:
@@ -321,7 +340,7 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     if not row.limits.cuts and request.policy != INVARIANT:
         return None
     measured = cut_of(row, cuts, row.limits.cuts)
-    if not _whole_packs(request, row):
+    if not is_wide(request, row):
         return measured
     most = flight.most_packs(request.element.itemsize, row.inputs, request.policy == INVARIANT)
     halves = row.unaligned and (request.element.itemsize, row.inputs) == (2, 1)
@@ -352,11 +371,8 @@ def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterato
         yield x, cut
 
 
-def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
+def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut, rule: str) -> Choice:
     block_size = cut.block_size
-    rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
-    if _an_sm_each(request):
-        rule = "rows have an SM each: the least sum of the packs of a thread, each four times, and the warps"
     log.note("Which block size?", block_size, rule, BLOCK_SIZES, packs=row.packs)
     packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
     kernel = kernel_of(request, BLOCK, (row.pack_size, packs, block_size), row.unaligned)

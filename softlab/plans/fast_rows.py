@@ -51,6 +51,11 @@ def row_of(request: PlanRequest, log: StepLog) -> Row:
     return Row(pack_size, max(1, request.cols // pack_size), not whole, inputs, limits)
 
 
+def is_wide(request: PlanRequest, row: Row) -> bool:
+    """Whether a pack is as wide as an access can be: only then it is known how many registers it takes."""
+    return row.pack_size * request.element.itemsize == WIDEST_PACK_BYTES
+
+
 def grid_of(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
     """The blocks for all rows, or the most that a grid can have. 16 divides that number."""
     return log.note("How many blocks?", min(blocks, MOST_BLOCKS), rule, rows=request.rows)

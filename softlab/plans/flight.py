@@ -171,20 +171,6 @@ def shared_by_few(cut: Cut, packs: int, itemsize: int, inputs: int, unaligned: b
     return cut.cluster * cut.block_size // 32 <= WARPS_PER_PACK * cut.taken(packs)
 
 
-def quickest(cuts: Iterable[Cut], packs: int) -> Cut | None:
-    """The block in which one row of ``packs`` packs takes the least time; None of no blocks.
-
-    A pack of a thread takes as long as :data:`WARPS_PER_PACK` more warps in the exchange (kernels/FAST.md, "Few short
-    rows"). If two blocks take the same time, the one with fewer packs per thread.
-    """
-    return min(cuts, key=lambda cut: _steps_of_one_row(cut, packs), default=None)
-
-
-def _steps_of_one_row(cut: Cut, packs: int) -> tuple[int, int]:
-    taken = cut.taken(packs)
-    return WARPS_PER_PACK * taken + cut.block_size // WARP_SIZE, taken
-
-
 def best(candidates: Iterable[tuple[float, Cut]], enough: float = ENOUGH) -> Cut | None:
     """The first candidate that is enough, else the one with the most in flight."""
     listed = list(candidates)

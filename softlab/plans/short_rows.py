@@ -101,16 +101,20 @@ class Cost:
         return sum(term**BLEND for term in (self.issue, self.sectors, self.memory)) ** (1 / BLEND)
 
 
+def most_head_tail(itemsize: int, pack_size: int) -> int:
+    """The most elements that a head and a tail of ``fast_row.cuh`` can have."""
+    return max(SECTOR_BYTES // itemsize, pack_size) - 1 + pack_size - 1
+
+
 def of_fast(problem: Problem, shape: WarpShape, *, unaligned: bool) -> Cost:
     """What 32 rows cost in ``fast_warp``: ``shape`` holds the packs, a head and a tail come on top if ``unaligned``."""
     weights, width = problem.weights, shape.thread_group_width
-    alignment = max(SECTOR_BYTES // problem.itemsize, shape.pack_size)
-    most_head_tail = alignment - 1 + shape.pack_size - 1 if unaligned else 0
+    single = most_head_tail(problem.itemsize, shape.pack_size) if unaligned else 0
     packs = shape.cols_per_thread // shape.pack_size
-    held = packs * max(weights.single, weights.packed * shape.pack_size) + ceil(most_head_tail / width) * weights.single
+    held = packs * max(weights.single, weights.packed * shape.pack_size) + ceil(single / width) * weights.single
     issue = width * (weights.row + held + weights.step * _steps(width))
     # On average a head and a tail have half of the most elements. A group of lanes moves `width` of them at once.
-    touches = ceil(min(problem.cols, most_head_tail / 2) / width)
+    touches = ceil(min(problem.cols, single / 2) / width)
     touched = max(min(1.0, problem.cols * problem.itemsize / SECTOR_BYTES), width * problem.itemsize / SECTOR_BYTES)
     sectors = WARP_SIZE * (problem.inputs + 1) * touches * touched * SECTOR_TIME[problem.itemsize]
     return Cost(issue, sectors, problem.memory)

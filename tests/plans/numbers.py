@@ -21,7 +21,18 @@ from typing import Any
 
 from softlab.dtypes import element_type
 from softlab.hardware import occupancies
-from softlab.plans import fast, fast_cuts, fast_fused, fast_ring, flight, short_rows, strip_grid, strip_shapes, tiles
+from softlab.plans import (
+    fast,
+    fast_cuts,
+    fast_fused,
+    fast_ring,
+    few_rows,
+    flight,
+    short_rows,
+    strip_grid,
+    strip_shapes,
+    tiles,
+)
 from softlab.plans.fast_limits import BLOCK_SIZES, CLUSTERS, GROUP_WIDTHS, LIMITS, Cut
 from softlab.plans.fast_rows import Row, row_of
 from softlab.plans.planner import OPERATORS, FusedSteps, PlanRequest, StepLog
@@ -117,6 +128,8 @@ def _in_flight(request: PlanRequest, row: Row) -> Iterator[tuple[str, Any]]:
     for width, packs in shapes:
         if packs <= 8:
             yield "of_warps", flight.of_warps(request.device, width, packs, row_bytes, itemsize, inputs, exact)
+    if request.rows and request.cols:
+        yield "few_rows", (few_rows.are_few(request), few_rows.quickest(request))
     yield "widest_of_few", flight.widest_of_few(request.device, request.rows, shapes[0], shapes)
     for blocks in (0, 8, 16):
         yield "_alone", fast._alone(request, row, blocks)

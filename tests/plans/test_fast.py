@@ -81,7 +81,9 @@ def test_a_row_fits_its_kernel(problem: tuple[int, int, str, str, str]) -> None:
         return
     itemsize = element_type(dtype).itemsize
     assert plan.kernel in KERNELS
-    assert plan.pack_size * itemsize == 16 == numbers(plan)[0] * itemsize
+    assert plan.pack_size == numbers(plan)[0]
+    # Few rows that 16 bytes do not divide may move in packs that do.
+    assert plan.pack_size * itemsize == 16 or (rows <= 4 * device.sm_count and cols % plan.pack_size == 0)
     assert plan.name.endswith(", true>" if cols % plan.pack_size else ", false>")
     assert plan.cluster is None or plan.grid % plan.cluster == 0
     static = 3 * 1024 if plan.kernel in ACROSS else 10 * 1024
@@ -328,7 +330,7 @@ def test_few_long_rows_are_taken_at_once() -> None:
 def test_arrays_that_begin_anywhere() -> None:
     plan = plans.forced(10, 1000, "float16", pack_size=1, policy="fast", lookup=lambda *_: Resources(64, 0, 0, 0, ""))
     assert plan.pack_size == 1
-    assert plan.name == "fast_block<__half, Algorithm::softmax, 1, 2, 512, false>"
+    assert plan.name == "fast_block<__half, Algorithm::softmax, 1, 4, 256, false>"
 
 
 def test_a_grid_has_its_limit() -> None:

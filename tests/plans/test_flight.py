@@ -155,27 +155,6 @@ def test_unaligned_16_bit_rows_have_few_warps_per_pack() -> None:
     assert made(8639, "float16").name == "fast_block<__half, Algorithm::softmax, 8, 5, 256, true>"
 
 
-@pytest.mark.parametrize(
-    ("packs", "threads"), [(1, 64), (64, 64), (65, 128), (100, 128), (249, 256), (456, 256), (570, 256), (804, 512)]
-)
-def test_a_row_alone_on_an_sm_has_few_packs_and_few_warps(packs: int, threads: int) -> None:
-    """A pack counts as four warps; of equal sums the one with fewer packs."""
-    cuts = [Cut(1, size, 10) for size in (64, 128, 256, 512) if packs <= 10 * size]
-    assert flight.quickest(cuts, packs) == Cut(1, threads, 10)
-    assert flight.quickest([], packs) is None
-
-
-def test_rows_that_share_an_sm_keep_bytes_in_flight() -> None:
-    """bfloat16 4 x 1998 took 2.48 us in blocks of 64 threads, 1.75 in blocks of 256 (H200)."""
-    lookup = lambda *_: Resources(40, 0, 0, 0, "")  # noqa: E731
-    for policy, few, many in (("fast", 256, 64), ("invariant", 128, 128)):
-        sizes = [
-            plans.plan(rows, 1998, "bfloat16", policy=policy, device=H200, lookup=lookup).block_size
-            for rows in (4, 132, 133)
-        ]
-        assert sizes == [few, few, many], policy
-
-
 def test_exact_sums_take_more_registers() -> None:
     """So the same cut has less in flight, and gradients of many packs are divided among more blocks."""
     row = {"packs": 4000, "row_bytes": 128_000, "itemsize": 2, "inputs": 2, "unaligned": False}
