@@ -119,6 +119,7 @@ def test_double_precision_starts(form: str, oracle: Callable[[float], float]) ->
     assert not (bits(got) & np.uint64(0xFFFFFFFF)).any()
     (got,) = evaluate(f"{form}.approx.ftz.f64 d, a", np.array([0.0, -0.0, INF, NAN, 5e-324]))
     assert [f"{value:g}" for value in got] == ["inf", "-inf", "0", "nan", "inf"]
+    assert int(bits(got)[3]) == 0x7FFFFFFF00000000
 
 
 def test_full_double_precision_reciprocal_root() -> None:
