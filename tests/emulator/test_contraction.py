@@ -271,3 +271,32 @@ def test_a_quotient_by_a_number(form: str, compiled: str) -> None:
     third = np.float32(1.25) / numbers[0]
     exact = Fraction(1.25) * Fraction(float(np.float32(1) / numbers[0])) - Fraction(float(third))
     assert result_of(sums, np.float32(1.25), LESS, third) == np.float32(float(exact))
+
+
+@pytest.mark.parametrize(
+    ("later", "found"),
+    [("mul.f32 %f3, %f1, %f1", 9), ("mul.f32 %f3, %f1, 0f40000000", 6), ("mul.f32 %f3, %f1, 0f40400000", 9),
+     ("sub.f32 %f3, %f1, 0f3F800000", 2), ("add.f32 %f3, %f3, %f1", 21), ("neg.f32 %f3, %f3", -18)],
+)  # fmt: skip
+def test_a_register_of_a_scaled_product_may_be_written_again(later: str, found: float) -> None:
+    """What writes it later is an instruction of its own."""
+    ptx = f"""
+.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y) {{
+  .reg .b64 %d<3>; .reg .f32 %f<4>;
+  ld.param.u64 %d1, [x];
+  ld.param.u64 %d2, [y];
+  ld.global.f32 %f1, [%d1];
+  mul.f32 %f2, %f1, %f1;
+  mul.f32 %f3, %f2, 0f40000000;
+  st.global.f32 [%d2], %f3;
+  {later};
+  st.global.f32 [%d2+4], %f3;
+  ret;
+}}
+"""
+    x, y = np.full(1, 3, np.float32), np.zeros(2, np.float32)
+    Kernel.from_ptx(ptx, "k").run(1, 1, (x, y), record=False)
+    assert y.tolist() == [18, found]

@@ -40,7 +40,8 @@ def contracted(image: Image) -> Image:
     scaled = flow.scaled(products)
     if not products and not scaled:
         return image
-    return replace(image, instructions=tuple(_fused(i, products, scaled) for i in image.instructions))
+    fused = (_fused(i, products, scaled.get(index)) for index, i in enumerate(image.instructions))
+    return replace(image, instructions=tuple(fused))
 
 
 def _with_known_divisors(image: Image) -> Image:
@@ -141,18 +142,18 @@ class _Flow:
                 near = block in (None, self._block(index))
                 yield fits and once and near and self._keeps_factors(found[name].multiplication, found[name].at, index)
 
-    def scaled(self, products: dict[str, _Product]) -> dict[str, Instruction]:
-        """Result of a multiplication by a power of two -> the multiplication that it is made one with."""
-        found: dict[str, Instruction] = {}
+    def scaled(self, products: dict[str, _Product]) -> dict[int, Instruction]:
+        """Index of a multiplication by a power of two -> the multiplication that it is made one with."""
+        found: dict[int, Instruction] = {}
         for at, first in enumerate(self._instructions):
             name = self._single_result(first)
-            if name is None or name in found or not _is_free(first, "mul"):
+            if name is None or at in found or not _is_free(first, "mul"):
                 continue
             uses = self._uses.get(name, [])
             use = self._instructions[uses[0]] if len(uses) == 1 else None
             result = _scale_result(use, first) if use else None
             if result and result not in products and self._keeps_factors(first, at, uses[0]):
-                found[result] = first
+                found[uses[0]] = first
         return found
 
     def _single_result(self, instruction: Instruction) -> str | None:
@@ -251,13 +252,13 @@ def _scale(multiplication: Instruction) -> str | None:
     return next((name for name, scale in SCALES.items() if numbers == [scale]), None)
 
 
-def _fused(instruction: Instruction, products: dict[str, _Product], scaled: dict[str, Instruction]) -> Instruction:
+def _fused(instruction: Instruction, products: dict[str, _Product], first: Instruction | None) -> Instruction:
+    """``first``: the multiplication whose product it scales, if it is one with that."""
     if not instruction.operands:
         return instruction
     destination, *sources = instruction.operands
-    if instruction.opcode == "mul" and isinstance(destination, Register) and destination.name in scaled:
-        first, scale = scaled[destination.name], _scale(instruction)
-        modifiers = (str(scale), *(m for m in instruction.modifiers if m != "rn"))
+    if first is not None:
+        modifiers = (str(_scale(instruction)), *(m for m in instruction.modifiers if m != "rn"))
         return replace(instruction, opcode="scaled", modifiers=modifiers, operands=(destination, *first.operands[1:]))
     if not _is_free(instruction, "add", "sub"):
         return instruction
