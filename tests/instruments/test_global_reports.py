@@ -297,7 +297,8 @@ def test_the_winner_is_found_in_a_stamp_with_flags() -> None:
 
 WIDTHS = {"st.relaxed.gpu.global.b8": 1, "st.relaxed.gpu.global.b16": 2, "ld.acquire.gpu.global.u32": 4,
           "st.release.gpu.global.f64": 8, "atom.global.add.noftz.f16x2": 2, "atom.global.add.noftz.bf16x2": 2,
-          "atom.global.exch.b128": 16, "red.global.add.f32": 4, "red.global.v2.f32.add": 4}  # fmt: skip
+          "atom.global.exch.b128": 16,
+    "atom.global.cas.b16": 2, "red.global.add.f32": 4, "red.global.v2.f32.add": 4}  # fmt: skip
 
 
 def test_strong_accesses_of_different_widths() -> None:
