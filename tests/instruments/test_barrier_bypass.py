@@ -124,6 +124,22 @@ def test_a_barrier_that_opens_is_no_longer_waited_at():
     assert bypasses.by_exiting(lanes(0, 41)) is None
 
 
+def test_lanes_that_run_the_same_code_again_are_followed_again_once_others_wait():
+    bypasses, blocks, barrier = followed()
+    bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
+    polling = lanes(1, 40)
+    for _ in range(2):
+        bypasses.run(blocks[2], polling)
+    assert bypasses.by_exiting(polling) is None, "nobody of their block waits"
+    bypasses.wait(barrier, 2, lanes(1, 0), THREADS)
+    bypasses.run(blocks[2], polling)
+    assert found(bypasses.by_exiting(polling)) == (barrier, [(1, 40)])
+    bypasses.resume(polling, barrier)
+    assert bypasses.by_exiting(polling) is None
+    bypasses.run(blocks[2], polling)
+    assert found(bypasses.by_exiting(polling)) == (barrier, [(1, 40)])
+
+
 def test_threads_that_arrive_at_the_same_barrier_and_go_on_bypass_nothing():
     """So they do before and after the others come, until all have passed; at another barrier they do."""
     bypasses, blocks, barrier = followed()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab.emulator.lanes import WARP
+from softlab.emulator.lanes import WARP, Box
+from softlab.instruments.machine_code import MachineCode
 from softlab.instruments.recorder import Recorder
 
 WARPS_PER_BLOCK, BLOCKS = 3, 3
@@ -74,3 +75,16 @@ def test_which_blocks_of_a_loop_are_asked_for(blocks: tuple[int, ...]) -> None:
     wanted = recorder(10, blocks).loop_rows()
     assert wanted.blocks.tolist() == [int(number) in blocks for number in LINEAR]
     assert wanted.most == 10
+
+
+def test_accesses_beyond_the_limit_count_for_the_other_log() -> None:
+    """Only those that the machine has."""
+    made, lanes = recorder(1), Box(BLOCKS, WARPS_PER_BLOCK * WARP, None, None)
+    removed = SimpleNamespace(index=12, space="global", width=4)
+    site = SimpleNamespace(index=5, space="global", width=4, store=False, instruction=SimpleNamespace(frames=()))
+    made._machine = MachineCode({12: SimpleNamespace(width=0)})  # type: ignore[dict-item]
+    for one in (site, removed, site, removed, site):
+        made.global_access(one, lanes, np.uint64(64), ())  # type: ignore[arg-type]
+    made.shared_access(site, lanes, np.uint64(64), ())  # type: ignore[arg-type]
+    assert set(made.global_().step.tolist()) == {1}
+    assert set(made.shared().step.tolist()) == {4}
