@@ -122,6 +122,8 @@ class Counters(Observer):
         self._banks, self._matrix_banks, self._sectors = counted.banks, counted.matrix_banks, counted.sectors
         self._repeated_shared = RepeatedAccesses(self._banks), RepeatedAccesses(self._matrix_banks)
         self._repeated_sectors = RepeatedAccesses(self._sectors)
+        #: (index of an instruction, whether it stores) -> requests and sectors of global memory.
+        self._of_global: dict[tuple[int, bool], list[int]] = {}
         self._loads, self._compiled = NativeLoads(), "none"
         self._known: KnownAddresses
         #: Instructions that hardware does not count as accesses to shared memory, although their addresses are there.
@@ -303,22 +305,28 @@ class Counters(Observer):
     def _global(self, site: Site, lanes: Lanes, address: Value) -> None:
         if self._loops:
             self._in_loop(sector_figures, site, lanes, address)
-        requests, sectors = _GLOBAL_COLUMNS[site.store]
-        counts, warps = self._counts[site.index], lanes.warps
-        counts[requests] += warps
+        key = site.index, site.store
+        counts = self._of_global.get(key)
+        if counts is None:
+            counts = self._of_global[key] = [0, 0]
+        warps = lanes.warps
+        counts[0] += warps
         known = self._known.of(address)
         if known is not None and isinstance(lanes, Box):
             self._repeated_sectors.add(site, lanes, known)
         elif isinstance(address, np.ndarray):
             if self._loads.ready(self._compiled):
-                counts[sectors] += self._loads.total(site, lanes, address)
+                counts[1] += self._loads.total(site, lanes, address)
             else:
-                counts[sectors] += self._sectors.total(site, lanes, address)[0]
+                counts[1] += int(self._sectors.total(site, lanes, address)[0])
         else:  # lanes that all access one aligned item need one sector per warp
-            counts[sectors] += warps
+            counts[1] += warps
 
     def _add_repeated(self) -> None:
         """Count the accesses that were only noted so far."""
+        for (index, store), noted in self._of_global.items():
+            self._counts[index, list(_GLOBAL_COLUMNS[store])] += noted
+        self._of_global.clear()
         for repeated in self._repeated_shared:
             for (index, store), figures in repeated.take_totals().items():
                 self._add_wavefronts(index, store, figures)
