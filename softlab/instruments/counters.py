@@ -124,6 +124,8 @@ class Counters(Observer):
         self._repeated_sectors = RepeatedAccesses(self._sectors)
         #: (index of an instruction, whether it stores) -> requests and sectors of global memory.
         self._of_global: dict[tuple[int, bool], list[int]] = {}
+        #: The same of instructions that the machine has as they stand in the PTX, and their unrolled loops.
+        self._plain: dict[int, tuple[list[int], UnrolledCounter | None]] = {}
         self._loads, self._compiled = NativeLoads(), "none"
         self._known: KnownAddresses
         #: Instructions that hardware does not count as accesses to shared memory, although their addresses are there.
@@ -211,6 +213,15 @@ class Counters(Observer):
 
     def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Requests and sectors of a load, a store or an atomic of global memory."""
+        plain = self._plain.get(site.index)
+        if plain is not None and not isinstance(address, np.ndarray) and site.space != "const":
+            counts, loop = plain
+            if loop is not None:
+                loop.access(sector_figures, site, lanes, address)
+            warps = lanes.warps  # lanes that all access one aligned item need one sector per warp
+            counts[0] += warps
+            counts[1] += warps
+            return
         if site.instruction.opcode == "cp" and site.instruction.has("cg"):
             self._fetched = (site, lanes, address)
         elif site.operation:
@@ -309,6 +320,9 @@ class Counters(Observer):
         counts = self._of_global.get(key)
         if counts is None:
             counts = self._of_global[key] = [0, 0]
+            if site.index not in self._sinking and self._machine.is_alike(site):
+                loop = self._counted.loops.get(site.index)
+                self._plain[site.index] = counts, None if loop is None else self._loops[loop]
         warps = lanes.warps
         counts[0] += warps
         known = self._known.of(address)
@@ -327,6 +341,7 @@ class Counters(Observer):
         for (index, store), noted in self._of_global.items():
             self._counts[index, list(_GLOBAL_COLUMNS[store])] += noted
         self._of_global.clear()
+        self._plain.clear()
         for repeated in self._repeated_shared:
             for (index, store), figures in repeated.take_totals().items():
                 self._add_wavefronts(index, store, figures)

@@ -41,6 +41,7 @@ _WRITE_TEXT = "writes a word of shared memory that {other} {what} since the last
 #: of a warp run on their own between two warp barriers.
 _STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio")
 _STRONG_SHAPE = b"strong"
+_OF_MATRICES = -1
 #: Failures in a row after which an access is looked up among lone ones only once in this number of times.
 _OFTEN_NOT_ALONE = 8
 _FIX = "Put __syncthreads() (within a warp __syncwarp()) between the two"
@@ -123,11 +124,11 @@ class Hazards(WaitHazards):
         """Record an access in which compiled code finds nothing; False where it does, or may not be used yet."""
         kind = self._kinds.get(site.index)
         if kind is None:
-            strong, reads = self.is_strong(site), self.reads(site)
-            kind = self._kinds[site.index] = READS * reads | STORES * site.store | STRONG * strong
-        if site.instruction.opcode in MATRIX_OPCODES or not native.ready(self.watched.compiled):
+            kind = self._kinds[site.index] = self._kind(site)
+        if kind == _OF_MATRICES or not native.ready(self.watched.compiled):
             return False
-        found = native.record(lanes, address, self._words(site), kind)
+        words = self._site_words.get(site.index)
+        found = native.record(lanes, address, self._words(site) if words is None else words, kind)
         if found == UNKNOWN:
             return False
         if found == SHARED_WORDS:
@@ -135,6 +136,12 @@ class Hazards(WaitHazards):
         elif kind & STRONG and (self.shadow.has_order or site.instruction.has("release", "acq_rel")):
             self._synchronise(self.words_accessed(site, lanes, address))
         return True
+
+    def _kind(self, site: Site) -> int:
+        """What compiled code needs to know of an instruction; ``_OF_MATRICES`` for one that it leaves to NumPy."""
+        if site.instruction.opcode in MATRIX_OPCODES:
+            return _OF_MATRICES
+        return READS * self.reads(site) | STORES * site.store | STRONG * self.is_strong(site)
 
     def look(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """The same by NumPy."""

@@ -125,6 +125,11 @@ class MachineCode:
         found = self.accesses.get(site.index)
         return found is None or found.width > 0
 
+    def is_alike(self, site: Site) -> bool:
+        """Whether the machine's access for one of the PTX is as wide."""
+        found = self.accesses.get(site.index)
+        return found is None or found.width == site.width
+
     def widths(self, sites: Sequence[Site]) -> tuple[int, ...]:
         """Bytes per lane of the machine's access for each of the PTX, 0 where it has none."""
         found = (self.accesses.get(site.index) for site in sites)

@@ -251,7 +251,8 @@ class NativeAccess:
         #: Cells or words of a lane at most.
         self._most_items = 1
         self._apart = False
-        self._room = np.zeros(0, np.int64)
+        #: Memory for one access, and how many cells or words it is for.
+        self._room, self._items = np.zeros(0, np.int64), 0
 
     def begin(self, orders: Sequence[HappensBefore], time: int, *, keyed: bool) -> None:
         """A batch with these orders begins. ``keyed``: they are compiled ones, and words matter."""
@@ -286,15 +287,21 @@ class NativeAccess:
         :meth:`rest` does the rest. Else it says ``ALL_DONE``.
         """
         self._look_at_orders()
-        if len(self._room) < ROOMS * len(lanes) * self._most_items:
-            self._make_room(len(lanes) * self._most_items)
-        return self._go_on(frame, lanes, addresses, now)
+        count = len(lanes)
+        if self._items < count * self._most_items:
+            self._make_room(count * self._most_items)
+        if self._keyed:
+            found = STEP.call(id(frame), id(lanes), id(addresses), id(lanes), count, now, -1, 0, 0)
+        else:
+            found = _PLAIN.call(id(frame), id(self._common), id(lanes), id(addresses), count, now)
+        return ALL_DONE if found == ALL_DONE else self._go_on(found, frame, lanes, addresses, now)
 
     def rest(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> None:
         """What comes after the search for races, which NumPy has done."""
         if self._keyed:
             frame[STAGE] = AFTER
-            self._go_on(frame, lanes, addresses, now)
+            found = STEP.call(id(frame), id(lanes), id(addresses), id(lanes), len(lanes), now, -1, 0, 0)
+            self._go_on(found, frame, lanes, addresses, now)
 
     def record(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:
         """Only look for races and record the access: as :meth:`access`."""
@@ -303,18 +310,14 @@ class NativeAccess:
         frame[[STAGE, UNTIL]] = FENCES, DONE
         return found
 
-    def _go_on(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:
-        count = len(lanes)
-        while True:
-            if self._keyed:
-                found = STEP.call(id(frame), id(lanes), id(addresses), id(lanes), count, now, -1, 0, 0)
-            else:
-                found = _PLAIN.call(id(frame), id(self._common), id(lanes), id(addresses), count, now)
-            if found <= LOST:
-                if found:
-                    frame[STAGE] = 0
-                return found
+    def _go_on(self, found: int, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:
+        """Do what compiled code has ``found`` missing, and call it again, until all is done or left to NumPy."""
+        while found > LOST:  # only orders that are compiled lack anything
             self._do_what_is_missing(found, frame, lanes, addresses)
+            found = STEP.call(id(frame), id(lanes), id(addresses), id(lanes), len(lanes), now, -1, 0, 0)
+        if found:
+            frame[STAGE] = 0
+        return found
 
     def _do_what_is_missing(self, what: int, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray) -> None:
         stage = int(frame[STAGE])
@@ -344,5 +347,5 @@ class NativeAccess:
             self._common[APART] = apart
 
     def _make_room(self, items: int) -> None:
-        self._room = np.empty(ROOMS * items, np.int64)
+        self._room, self._items = np.empty(ROOMS * items, np.int64), items
         self._common[ROOM : ROOM + ROOMS] = self._room.ctypes.data + 8 * items * np.arange(ROOMS)

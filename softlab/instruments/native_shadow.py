@@ -369,12 +369,14 @@ class NativeShadow:
         self._known: tuple[Any, ...] = (self,) * 5
         self._tables: list[Any] = []
         self._frame = np.zeros(_FRAME, np.int64)
+        self._ready = False
         self._room = np.zeros((_FRAME - _ROOM, 0), np.int64)
         self._zeros = np.zeros(shadow.threads, np.int64)
 
     def ready(self, compiled: str) -> bool:
-        """Whether a run that compiles "none", "hot" or "all" blocks uses it."""
-        return _ACCESS.ready(compiled)
+        """Whether a run that compiles "none", "hot" or "all" blocks uses it; once it does, it goes on."""
+        self._ready = self._ready or _ACCESS.ready(compiled)
+        return self._ready
 
     @staticmethod
     def pattern_is_ready(compiled: str, again: bool) -> bool:
@@ -420,13 +422,13 @@ class NativeShadow:
         if shadow.has_groups:
             return UNKNOWN
         rows, threads = self._zeros, lanes.positions.columns
-        alike = shadow.alike and isinstance(lanes, Box) and lanes.rows is None
-        if alike and (not isinstance(address, np.ndarray) or len(address) == 1):
+        is_array = isinstance(address, np.ndarray)
+        if shadow.alike and isinstance(lanes, Box) and lanes.rows is None and (not is_array or len(address) == 1):
             count = lanes.extent[1]
         else:
             shadow.tell_apart()
             rows, count = lanes.positions.rows, lanes.count
-        if not isinstance(address, np.ndarray) or address.size != count:
+        if not is_array or address.size != count:
             address = np.broadcast_to(address, (1, count) if rows is self._zeros else lanes.extent)
         if address.itemsize != 8 or not address.flags.c_contiguous:
             address = address.astype(np.int64, "C")

@@ -97,6 +97,7 @@ class _Log:
 
     def __init__(self, limit: int, file: str) -> None:
         self._left = limit
+        self.full = limit <= 0
         self._file = file
         self._events: list[_Event | _LoopEvent] = []
         #: The number of events that it was made for, and what :meth:`_layout` made.
@@ -107,14 +108,11 @@ class _Log:
         """Rows that may still come."""
         return max(0, self._left)
 
-    @property
-    def full(self) -> bool:
-        return self._left <= 0
-
     def add(self, event: _Event | _LoopEvent) -> None:
         """Keep the event, the one that passes the limit too."""
         self._events.append(event)
         self._left -= len(event.warps.warp)
+        self.full = self._left <= 0
 
     def __len__(self) -> int:
         return len(self._events)
