@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from softlab.instruments.banks import wavefronts_and_conflicts
 from softlab.instruments.coalescing import global_sectors
+from softlab.instruments.counters import Counters
 from softlab.kernel import Kernel
 from softlab.traces import COUNTERS
 
@@ -167,3 +170,26 @@ def test_an_atomic_is_counted_where_its_offset_leads(distance: int, register: st
     run = Kernel(source, "k").run(2, 32, (x, y))
     assert y.tolist() == [2] * 32 + [1] * 32
     assert run.counters["shared_atomic_wavefronts"] == 16 + 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sectors_of_stores_that_arrive_at_an_mbarrier(seed: int) -> None:
+    """A request for each warp, and a sector for each 32 bytes of a block that it writes to; of ``st.async`` alone."""
+    random = np.random.default_rng(seed)
+    counters: Any = Counters.__new__(Counters)
+    counters._counts = np.zeros((4, len(COUNTERS)), np.int64)
+    lane = random.choice(192, 50, replace=False)
+    owner, offset = random.integers(0, 3, 50), random.choice([0, 8, 16, 24, 32, 40, 96, 1 << 20], 50)
+    for opcode, counted in (("st", True), ("cp", False)):
+        copy = SimpleNamespace(site=SimpleNamespace(index=2, instruction=SimpleNamespace(opcode=opcode)), lane=lane,
+                               owner=owner, offset=offset)  # fmt: skip
+        counters._counts[:] = 0
+        counters.copy_begins(copy, None)
+        sectors = {
+            (who // 32, of, at // 32)
+            for who, of, at in zip(lane.tolist(), owner.tolist(), offset.tolist(), strict=True)
+        }
+        wanted = {"dshared_store_requests": len(set((lane // 32).tolist())), "dshared_store_sectors": len(sectors)}
+        found = {name: int(counters._counts[2, k]) for k, name in enumerate(COUNTERS) if counters._counts[2, k]}
+        assert found == (wanted if counted else {})
+        assert not counters._counts[[0, 1, 3]].any()

@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
+from softlab.emulator.lanes import lanes_of
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 from softlab.errors import KernelFault
-from softlab.instruments.hazards import Hazards, _granule, _has_meetings, _used_registers, _volatile_counts
+from softlab.instruments.hazards import (
+    Hazards,
+    SharedAccess,
+    _fences_count,
+    _granule,
+    _has_meetings,
+    _used_registers,
+    _volatile_counts,
+)
 from softlab.instruments.native_shadow import READS, RECORDED, SHARED_WORDS, STORES, STRONG, UNKNOWN
 from softlab.kernel import Kernel
 
@@ -384,3 +393,49 @@ def test_volatile_reads_beside_atomics_are_no_race() -> None:
     plain = Kernel(_UNION_FIND.replace("JOIN", "*(volatile int*)&parent[x] = z; break;"), "k")
     with pytest.raises(KernelFault, match="race"):
         plain.run(1, 64, (a, b, y), record=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("add.u32 %a, %b, %c;", False), ("ld.shared.u32 %a, [%b];", False), ("st.shared.u32 [%a], %b;", False),
+        ("ld.u32 %a, [%b];", False), ("bar.sync 0;", False), ("membar.cta;", False), ("bar.warp.sync 3;", False),
+        ("shfl.sync.idx.b32 %a, %b, 0, 31, -1;", True), ("vote.sync.ballot.b32 %a, %p, -1;", True),
+        ("redux.sync.add.u32 %a, %b, -1;", True), ("atom.shared.add.u32 %a, [%b], %c;", True),
+        ("red.shared.add.u32 [%a], %b;", True), ("atom.global.add.u32 %a, [%b], %c;", False),
+        ("red.add.u32 [%a], %b;", True), ("ld.volatile.shared.u32 %a, [%b];", True),
+        ("ld.volatile.global.u32 %a, [%b];", False), ("st.volatile.shared.u32 [%a], %b;", True),
+        ("ld.acquire.cta.shared.u32 %a, [%b];", True), ("ld.acquire.gpu.global.u32 %a, [%b];", False),
+        ("st.release.cta.u32 [%a], %b;", True), ("st.relaxed.gpu.global.u32 [%a], %b;", False),
+        ("fence.acq_rel.cluster;", True), ("mbarrier.init.shared.b64 [%a], 3;", True),
+        ("cp.async.wait_all;", True), ("barrier.cluster.arrive;", True),
+    ],
+)  # fmt: skip
+def test_whether_fences_may_order_accesses_to_shared_memory(text: str, counts: bool) -> None:
+    """Where something else than barriers and accesses to global memory may signal, or lanes exchange values."""
+    body = f"{{ .reg .u32 %a, %b, %c; .reg .pred %p; {text} ret; }}"
+    image = link(parse(f".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{body}\n"), "k")
+    assert _fences_count(image) == counts
+
+
+@pytest.mark.parametrize("elements", [1, 2])
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_lanes_whose_value_is_not_that_of_the_last_lane_at_their_word(seed: int, alike: bool, elements: int) -> None:
+    random, watch = np.random.default_rng(seed), Hazards()
+    watch._shadow = SimpleNamespace(words=21)  # type: ignore[assignment]
+    mask = random.random((2, 64)) < 0.5
+    lanes = lanes_of(mask)
+    row, thread = (one.astype(np.int64) for one in np.nonzero(mask))
+    word = random.integers(0, 21, len(row))
+    values = [random.integers(0, 3, len(row)).astype(np.uint32) for _ in range(elements)]
+    if alike:
+        values = [np.uint32(7)] * elements
+    site = Site(0, Instruction("st", (), ()), "shared", np.dtype("u4"), elements, store=True)
+    access = SharedAccess(site, lanes, word, row, thread, word[:, None] + np.arange(elements))
+    given = [np.broadcast_to(value, len(row)).tolist() for value in values]
+    given = list(zip(*given, strict=True))
+    last = {(int(r), int(w)): value for r, w, value in zip(row, word, given, strict=True)}
+    wanted = [value != last[int(r), int(w)] for r, w, value in zip(row, word, given, strict=True)]
+    assert watch.differs_from_winner(access, tuple(values)).tolist() == wanted
+    assert any(wanted) != alike
