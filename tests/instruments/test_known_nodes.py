@@ -530,6 +530,40 @@ def test_what_a_warp_publishes_counts_whatever_the_number_of_the_call(arena: Are
         assert nodes.newest_of(s, s[at + layout.TELLS]) == 30 + turn
 
 
+@pytest.mark.parametrize("flags", [0, known_steps.AS_FENCED, known_steps.OVERWRITE,
+                                   known_steps.OVERWRITE | known_steps.AS_FENCED])  # fmt: skip
+def test_lanes_in_any_order_publish_what_their_own_warps_know(arena: Arena, flags: int) -> None:
+    """Each word tells what the warps know that publish there; the words before theirs count, unless it is overwritten.
+
+    ``AS_FENCED``: what a warp knew at its last fence.
+    """
+    s, column = arena.s, [warp if not arena.per_block else warp // WARPS for warp in range(SIZE)]
+    for warp in range(SIZE):
+        node = arena.fence(warp)
+        s[s[layout.FENCED] + warp] = node
+    before = known_words.found_word(s, 50, 1, layout.NONE)
+    s[before + layout.TELLS] = s[s[layout.FENCED] + 7]
+    order = [(3, 11), (3, 12), (1, 13), (1, 14), (4, 15), (3, 16), (2, 13), (0, 11), (0, 11), (8, 17)]
+    lanes, words = [warp * WARP + 5 for warp, _ in order], [word for _, word in order]
+    now = arena.now + 10
+    found = known_steps.publications(arena.near, s, words, [50] * len(order), lanes, len(order), 0, now, flags)
+    assert found == len(order)
+    for word in sorted(set(words)):
+        at = known_words.found_word(s, word, 0, layout.NONE)
+        s[layout.VISITS] += 1
+        tells = [nodes.time_of(s, s[at + layout.TELLS], c) for c in range(arena.width)]
+        wanted = [0] * arena.width
+        for warp in {warp for warp, of in order if of == word}:
+            of = s[s[layout.FENCED] + warp]
+            for c in range(arena.width):
+                wanted[c] = max(wanted[c], int(arena.times[of][c]))
+            if not flags & known_steps.AS_FENCED:
+                wanted[column[warp]] = max(wanted[column[warp]], now)
+        if not flags & known_steps.OVERWRITE:
+            wanted = [max(*pair) for pair in zip(wanted, arena.times[s[before + layout.TELLS]].tolist(), strict=True)]
+        assert tells == wanted, word
+
+
 @pytest.mark.parametrize(
     ("room", "count", "needs"), [(layout.ROW_ROOM, layout.ROW_COUNT, 3), (layout.NODE_ROOM, layout.NODE_COUNT, 1)]
 )
