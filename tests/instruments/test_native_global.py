@@ -223,6 +223,9 @@ def test_volatile_stores_that_meet(nodes: bool, monkeypatch: pytest.MonkeyPatch)
 def test_reads_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cell has its last read, and of the earlier ones that this one does not follow one of another block first."""
     begin, now, cells = 10, 20, 6
+    looked: list[int] = []
+    full: list[int] = []
+    monkeypatch.setattr(compiled, "lacks_room", lambda s: looked.append(0) or len(looked) in full)
     follows: dict[tuple[int, int], bool] = {}
 
     def clash(stamp: int, mine: int) -> bool:
@@ -265,8 +268,18 @@ def test_reads_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         for cell, stamp in reversed(list(zip(chosen, stamps, strict=True))):
             if wanted[cell] != stamp:
                 wanted_other[cell], answer = stamp, compiled.OTHER_READS
+        # Where an order has no more room, nothing is recorded; it is looked for once per warp.
+        warps = len({lane // WARP for lane in lanes})
+        full.append(warps)
+        before_it = read.copy(), other_read.copy()
+        looked.clear()
+        found = compiled.record_reads(read, other_read, [], [], s, begin, chosen, stamps, [0] * 5, 5)  # type: ignore[arg-type]
+        assert (read, other_read, found, len(looked)) == (*before_it, compiled.NO_ROOM, warps)
+        full.clear()
+        looked.clear()
         found = compiled.record_reads(read, other_read, [], [], s, begin, chosen, stamps, [0] * 5, 5)  # type: ignore[arg-type]
         assert (read, other_read, found) == (wanted, wanted_other, answer)
+        assert len(looked) == warps
 
 
 def lane_of(stamp: int, begin: int) -> int:
@@ -368,7 +381,8 @@ def test_lanes_that_are_looked_at_one_by_one(width: int, shift: int, monkeypatch
     """Until one clashes: with a write, as a volatile store, or of a store with a read."""
     bad: dict[str, set[tuple[int, int]]] = {}
     full: list[Any] = []
-    monkeypatch.setattr(compiled, "lacks_room", lambda s: s in full)
+    looked: list[Any] = []
+    monkeypatch.setattr(compiled, "lacks_room", lambda s: looked.append(s[0]) or s in full)
     monkeypatch.setattr(compiled, "clashes", lambda k, f, s, begin, stamp, mine, flags, reads, block: (
         (mine, stamp) in bad["clash"] and (block, flags, s[0])
         == (mine // THREADS * THREADS, STRONG, "s")))  # fmt: skip
@@ -396,6 +410,7 @@ def test_lanes_that_are_looked_at_one_by_one(width: int, shift: int, monkeypatch
             bad[what] = {(lanes[at], {"clash": written[cell], "unseen": addresses[at], "read": cell}[what])}
         cells, stamps = [0] * 7 * width, [0] * 7 * width
         stamp = 9 << TIME_SHIFT | STRONG
+        looked.clear()
         found = compiled.look(written, [], [], [], [], s, [], [], t, begin, cells, stamps, lanes, addresses, 7, width,  # type: ignore[arg-type]
                               origin, shift, stamp, asks)  # fmt: skip
         mine = lanes[at]
@@ -413,6 +428,7 @@ def test_lanes_that_are_looked_at_one_by_one(width: int, shift: int, monkeypatch
         elif what in hit:
             assert found == (compiled.UNKNOWN if hit[what] else 0)
         if found == 0:
+            assert looked == ["s", "t"] * len({lane // WARP for lane in lanes})
             assert cells == [one + k for one in first for k in range(width)]
             assert stamps == [stamp | lane for lane in lanes for _ in range(width)]
 

@@ -106,7 +106,7 @@ def test_an_order_that_knows_nothing_beyond_blocks_leaves_out_what_tells_nothing
     steps: list[tuple[Any, ...]] = []
     monkeypatch.setattr(compiled, "step", lambda *given: steps.append(given) or 77)
     for operation, flags in product(
-        (FENCE, READ, WRITE, EXCHANGE), (0, TO_ALL, FENCE_FIRST, REMEMBER, TO_ALL | REMEMBER)
+        (FENCE, READ, WRITE, EXCHANGE), (0, TO_ALL, FENCE_FIRST, REMEMBER, TO_ALL | REMEMBER, RISING, RISING | REMEMBER)
     ):
         s: list[int] = [0] * HEAD
         s[HAS_FAR] = far
