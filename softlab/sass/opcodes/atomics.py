@@ -12,8 +12,8 @@ import numpy as np
 
 from softlab.emulator.memory.atomics import atomic_function, atomic_table
 from softlab.emulator.memory.turns import take_turns
-from softlab.instruments.banks import BANK_BYTES, BANKS, WARP
 from softlab.sass.access import Access, Part, keep
+from softlab.sass.first_lanes import first_of_banks
 from softlab.sass.form import SINK, Form
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect
@@ -133,25 +133,6 @@ def _atomic(form: Form, machine: Machine) -> Action:
             _write(machine, r, destinations, done if success else old, active)
 
     return step
-
-
-def first_of_banks(address: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
-    """The lanes that are the first ones of their warp at their bank of shared memory: (k, 32) bool.
-
-    Arguments:
-        address, active: (k, 32). width: bytes per lane; 8 bytes take two banks.
-    """
-    bank = address // width % (BANKS * BANK_BYTES // width)
-    if width == 2 * BANK_BYTES:  # half a warp after the other
-        bank += np.arange(WARP) // (WARP // 2) * BANKS
-    bank = np.where(active, bank, np.arange(-WARP, 0))
-    order = np.argsort(bank, axis=1, kind="stable")
-    ordered = np.take_along_axis(bank, order, axis=1)
-    first = np.ones(bank.shape, bool)
-    first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    found = np.empty_like(first)
-    np.put_along_axis(found, order, first, axis=1)
-    return found & active
 
 
 def _done_flag(form: Form) -> int:
