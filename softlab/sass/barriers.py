@@ -6,7 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.sass.homes import fill
 from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, first_lane
+from softlab.sass.meetings import EVERYONE, UNKNOWN, met
 from softlab.sass.setup import Setup
 
 _ONE = np.uint32(1)
@@ -65,7 +68,10 @@ class Convergence:
     def begin(self, barrier: int, lanes: Lanes) -> None:
         """BSSY: the executing lanes of each warp will meet."""
         expected, masks = self._of(barrier), lanes.masks[:, None]
-        expected[lanes.warps] = masks if lanes.whole else np.where(lanes.active, masks, expected[lanes.warps])
+        if lanes.whole:
+            expected[lanes.warps] = masks
+        else:
+            fill(lanes, expected, lanes.collect(masks), compiled_blocks())
 
     def read(self, barrier: int, lanes: Lanes) -> Value:
         """The lanes that each lane will meet, uint32: what BMOV saves."""
@@ -73,8 +79,7 @@ class Convergence:
 
     def write(self, barrier: int, lanes: Lanes, value: Value) -> None:
         """What BMOV brings back."""
-        expected = self._of(barrier)
-        expected[lanes.warps] = np.where(lanes.active, lanes.spread(value), expected[lanes.warps])
+        fill(lanes, self._of(barrier), value, compiled_blocks())
 
     def leave(self, barrier: int, lanes: Lanes) -> None:
         """BREAK: these lanes will not come to BSYNC."""
@@ -87,8 +92,15 @@ class Convergence:
 
     def arrive(self, barrier: int, pc: int, lanes: Lanes) -> None:
         """BSYNC at ``pc``: wait for the others, or go on with them."""
-        machine = self._machine
-        expected = self._of(barrier)[lanes.warps, first_lane(lanes.masks)]
+        machine, teams = self._machine, self._of(barrier)
+        found, released, sites = met(lanes, pc, teams, self._blocked[barrier], machine.live, self._waiting_at[barrier])
+        if found == EVERYONE:
+            machine.push(pc + 1, lanes)
+        elif found > 0:
+            self._go_on(lanes.warps, released, sites)
+        if found != UNKNOWN:
+            return
+        expected = teams[lanes.warps, first_lane(lanes.masks)]
         live = machine.live[lanes.warps]
         if equal(lanes.masks, expected & live):
             machine.push(pc + 1, lanes)
@@ -104,6 +116,16 @@ class Convergence:
         rows = waiting_at[lanes.warps]
         waiting_at[lanes.warps] = np.where(lanes.active, pc, rows)
         self.check(lanes.warps, barrier)
+
+    def _go_on(self, warps: np.ndarray, masks: np.ndarray, sites: np.ndarray) -> None:
+        """Lanes go on behind the instruction of their warp at which they waited."""
+        machine, first = self._machine, int(sites[0])
+        if all_true(sites == first):
+            machine.push(first + 1, machine.lanes(warps, masks))
+            return
+        for pc in np.unique(sites):
+            at = sites == pc
+            machine.push(int(pc) + 1, machine.lanes(warps[at], masks[at]))
 
     def give_way(self) -> bool:
         """Let all lanes go on that wait at BSYNC, without the others; whether there are any.
@@ -138,10 +160,7 @@ class Convergence:
                 gone, masks = some[done], here[done]
                 blocked[gone] &= ~masks
                 waiting_at = self._waiting_at[number][gone]
-                site = waiting_at[np.arange(len(gone)), first_lane(masks)]
-                for pc in np.unique(site):
-                    at = site == pc
-                    self._machine.push(int(pc) + 1, self._machine.lanes(gone[at], masks[at]))
+                self._go_on(gone, masks, waiting_at[np.arange(len(gone)), first_lane(masks)])
                 rest = some[~done]
                 some = np.concatenate([gone[blocked[gone] != 0], rest[:0]])
                 self._check_others(number, rest)

@@ -67,7 +67,7 @@ def bring(now: Lanes, home: list[Value], number: int, value: Value, choice: str)
         whole = np.empty((now.total, WARP), value.dtype)
         whole[...] = home[number]
         home[number] = whole
-    _fill(now, home[number], value, choice)
+    fill(now, home[number], value, choice)
 
 
 def bring_per_warp(now: Lanes, home: list[Value], number: int, value: Value) -> None:
@@ -103,7 +103,8 @@ def _with_rows(now: Lanes, old: Value, value: Value) -> np.ndarray:
     return out
 
 
-def _fill(now: Lanes, home: np.ndarray, value: Value, choice: str) -> None:
+def fill(now: Lanes, home: np.ndarray, value: Value, choice: str) -> None:
+    """Write a set's value into ``home``, (warps of the machine, 32) without gaps, for the lanes of the set."""
     if not now.dense:
         home.reshape(-1)[now.places] = value
         return
