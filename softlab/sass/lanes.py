@@ -16,7 +16,7 @@ import numpy as np
 WARP = 32
 _ONE = np.uint32(1)
 #: A set is dense that has no more places than this, or at most so many per lane.
-_PLACES, _PER_LANE = 4096, 4
+_PLACES, _PER_LANE = 16384, 4
 #: A register's value.
 Value = Any
 

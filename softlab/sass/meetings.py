@@ -39,6 +39,14 @@ def _is_plain(mask: int, waiting: int, live: int, expected: UInt32s, at: int) ->
     return (waiting & ~team & ~(1 << lane)) == 0
 
 
+def _all_have_come(warps: Int64s, masks: UInt32s, count: int, expected: UInt32s, live: UInt32s) -> int:
+    for k in range(count):
+        at = 32 * warps[k]
+        if masks[k] == 0 or masks[k] != expected[at + _lowest(masks[k])] & live[warps[k]]:
+            return 0
+    return 1
+
+
 def meet(
     warps: Int64s, masks: UInt32s, count: int, expected: UInt32s, blocked: UInt32s, live: UInt32s, waiting_at: Int64s,
     pc: int, released: UInt32s, sites: Int64s,
@@ -50,12 +58,7 @@ def meet(
         expected: (warps of the machine, 32), the lanes that each lane will meet. blocked: (warps,), those that wait.
             waiting_at: (warps, 32), where. released: gets of each warp the lanes that go on, and sites from where.
     """
-    every = 1
-    for k in range(count):
-        at = 32 * warps[k]
-        if masks[k] == 0 or masks[k] != expected[at + _lowest(masks[k])] & live[warps[k]]:
-            every = 0
-    if every:
+    if _all_have_come(warps, masks, count, expected, live):
         return EVERYONE
     for k in range(count):
         w = warps[k]

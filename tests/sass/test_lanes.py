@@ -133,9 +133,9 @@ def test_lanes_that_are_not_in_the_set(name: str, dense: bool) -> None:
 
 
 def test_a_set_of_few_lanes_of_many_warps_is_scattered() -> None:
-    """Its values have places for its lanes alone: 128 warps may have few lanes, more need eight each."""
-    live = np.full(200, 0xFFFFFFFF, np.uint32)
-    for warps, mask, dense in ((128, 1, True), (129, 1, False), (129, 0x7F, False), (129, 0xFF, True)):
+    """Its values have places for its lanes alone: 512 warps may have few lanes, more need eight each."""
+    live = np.full(700, 0xFFFFFFFF, np.uint32)
+    for warps, mask, dense in ((512, 1, True), (513, 1, False), (513, 0x7F, False), (513, 0xFF, True)):
         lanes = Lanes(np.arange(warps), np.full(warps, mask, np.uint32), live)
         assert (lanes.dense, lanes.whole) == (dense, False)
-    assert Lanes(np.arange(200), live.copy(), live).dense
+    assert Lanes(np.arange(700), live.copy(), live).dense
