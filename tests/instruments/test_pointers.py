@@ -92,3 +92,40 @@ def test_pointers_that_come_in_pairs(
     ((analysis, texts),) = found
     (load,) = (index for index, text in enumerate(texts) if text.startswith("ld.global"))
     assert set(analysis.quiet) == ({load} if quiet else set())
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_copy_from_an_array_that_nobody_writes_is_quiet(written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the two addresses of a copy to shared memory the second one is in global memory."""
+    ptx = f"""
+.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y) {{
+  .reg .b32 %r<3>; .reg .b64 %d<6>; .shared .align 16 .b8 s[512];
+  ld.param.u64 %d1, [x];
+  ld.param.u64 %d2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d3, %r1, 4;
+  add.u64 %d4, %d1, %d3;
+  shl.b32 %r2, %r1, 2;
+  cp.async.ca.shared.global [%r2], [%d4], 4;
+  cp.async.wait_all;
+  add.u64 %d5, {"%d1" if written else "%d2"}, %d3;
+  st.global.u32 [%d5], %r1;
+  ret;
+}}
+"""
+    found: list[tuple[PointerAnalysis, list[str]]] = []
+    analyse = PointerFlow.analyse
+
+    def kept(flow: PointerFlow, *given: object) -> PointerAnalysis:
+        opcodes = [instruction.opcode for instruction in flow._image.instructions]
+        found.append((analyse(flow, *given), opcodes))  # type: ignore[arg-type]
+        return found[-1][0]
+
+    monkeypatch.setattr(PointerFlow, "analyse", kept)
+    Kernel.from_ptx(ptx, "k").run(1, 32, (np.ones(32, np.uint32), np.zeros(32, np.uint32)), check="collect")
+    ((analysis, opcodes),) = found
+    assert (opcodes.index("cp") in analysis.quiet) == (not written)
+    assert opcodes.index("st") not in analysis.quiet

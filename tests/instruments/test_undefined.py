@@ -234,3 +234,31 @@ def test_bytes_that_nobody_wrote(name: str, line: int) -> None:
     for n, found in ((0, [("uninitialized-local", line)]), (8, [])):
         run = kernel.run(1, 1, (np.arange(9, dtype=np.int32), np.zeros(4, np.int32), n), check="collect")
         assert [(finding.kind, finding.line) for finding in run.findings] == found
+
+
+@pytest.mark.parametrize("access", ["st.global.u32 [%d3], %r1;", "st.shared.u32 [%r4], %r1;"])
+def test_an_address_without_a_value_is_said_before_the_race_that_it_brings(access: str) -> None:
+    """All threads write to one element, because the index of each is 0 by accident."""
+    ptx = f"""
+.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 x) {{
+  .reg .b32 %r<5>; .reg .b64 %d<4>;
+  .shared .align 4 .b8 s[512];
+  ld.param.u64 %d1, [x];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r2, 4;
+  add.u64 %d3, %d1, %d2;
+  shl.b32 %r3, %r2, 2;
+  mov.u32 %r4, s;
+  add.u32 %r4, %r4, %r3;
+  {access}
+  ret;
+}}
+"""
+    kernel, x = Kernel.from_ptx(ptx, "k"), np.zeros(64, np.uint32)
+    run = kernel.run(1, 64, (x,), check="collect", record=False)
+    assert [finding.kind for finding in run.findings] == ["uninitialized-local", "race"]
+    with pytest.raises(KernelFault, match=r"^uninitialized-local: the thread uses in an address"):
+        kernel.run(1, 64, (x,), record=False)
