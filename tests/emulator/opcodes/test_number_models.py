@@ -504,3 +504,42 @@ def test_reciprocals_of_numbers_are_those_of_scaled_ones() -> None:
                 assert all(error <= abs(Fraction(float(near)) - exact) for near in (below, above))
             assert found.tobytes() == wanted.tobytes()
             assert _rounded_reciprocal(number).tobytes() == wanted.tobytes()
+
+
+def places_of(fragment: Fragment) -> dict[tuple[int, int], tuple[int, int]]:
+    """(lane, number among its elements) -> (row, column)."""
+    whole = fragment.element.reshape(32, -1)
+    return {
+        (lane, i): divmod(int(whole[lane, i]), fragment.columns) for lane in range(32) for i in range(whole.shape[1])
+    }
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_the_elements_of_four_products_at_once(by_row: bool) -> None:
+    """PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16": lanes 4p to 4p + 3, and 16 more, have product p."""
+    a, b = places_of(fragments.quad_left(by_row)), places_of(fragments.quad_right(by_row))
+    for lane, i in product(range(32), range(4)):
+        p, upper, low = lane % 16 // 4, 4 * (lane >= 16), lane % 4
+        row, column = (low + upper, i) if by_row else (i + upper, low)
+        assert a[lane, i] == (8 * p + row, column)
+        row, column = (low, i + upper) if by_row else (i, low + upper)
+        assert b[lane, i] == (4 * p + row, column)
+    assert len(set(a.values())) == len(set(b.values())) == 128
+    halves, floats = places_of(fragments.quad_result(2)), places_of(fragments.quad_result(1))
+    for lane, i in product(range(32), range(8)):
+        p, upper = lane % 16 // 4, 4 * (lane >= 16)
+        assert halves[lane, i] == (8 * p + lane % 4 + upper, i)
+        assert floats[lane, i] == (8 * p + (lane & 1) + (i & 2) + upper, (i & 4) + (lane & 2) + (i & 1))
+    assert len(set(halves.values())) == len(set(floats.values())) == 256
+
+
+@pytest.mark.parametrize(("rows", "columns", "elements"), [(16, 8, 1), (16, 8, 2), (8, 8, 1), (64, 24, 1), (16, 16, 2)])
+def test_the_elements_of_a_result(rows: int, columns: int, elements: int) -> None:
+    """PTX ISA, "Matrix Fragments for mma.m16n8k16": pairs of columns, rows of 8 one behind the other."""
+    found = places_of(fragments.result(rows, columns, elements))
+    halves = rows // 8
+    for (lane, i), place in found.items():
+        pair, of_pair = divmod(i, 2)
+        block, half = divmod(pair, halves)
+        assert place == (lane // 4 + 8 * half, 8 * block + lane % 4 * 2 + of_pair)
+    assert len(set(found.values())) == rows * columns
