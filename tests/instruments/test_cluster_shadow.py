@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.emulator.lanes import WARP, lanes_of
+from softlab.emulator.lanes import WARP, Box, lanes_of
 from softlab.instruments.blocks_heard import BlocksHeard
 from softlab.instruments.cluster_shadow import ClusterShadow
 from softlab.instruments.remote_accesses import Accessors
@@ -180,3 +180,30 @@ def test_without_a_cluster_no_other_block_uses_words() -> None:
     asked = Accessors(rows, rows, rows % SIZE)
     used = shadow.used_in_another_block(rows, np.zeros((BLOCKS, 1), np.int64), asked, wrote=True)
     assert used.tolist() == [False] * BLOCKS
+
+
+@pytest.mark.parametrize("threads", [[5], [33], [5, 6], [0]])
+def test_who_arrives_alone_learns_nothing_of_itself(threads: list[int]) -> None:
+    """One thread of each block arrives at its mbarrier and waits there; or two do, who learn of each other."""
+    blocks, count = 3, 64
+    shadow = ClusterShadow(256, blocks, count, 4)
+    shadow.tell_apart()
+
+    def box(columns: list[int]) -> Box:
+        mask = np.zeros((blocks, count), bool)
+        mask[:, columns] = True
+        lanes = lanes_of(mask)
+        assert isinstance(lanes, Box)
+        return lanes
+
+    words, phase = np.array([8, 9]), np.zeros((blocks, 1), np.int64)
+    shadow.mbarriers_begin(np.arange(blocks), np.full(blocks, words[0]))
+    shadow.release_own(box(threads), words, phase)
+    now = shadow.time
+    assert shadow._heard is not None
+    shadow.acquire_own(box(threads), words, phase)
+    until = shadow._heard.until[:, threads]
+    assert (until == (0 if len(threads) == 1 else now)).all()
+    shadow.acquire_own(box([40, 41]), words, phase)
+    assert (shadow._heard.until[:, [40, 41]] == now).all()
+    assert (shadow._heard.until[:, [1, 20]] == 0).all()
