@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,12 @@ import pytest
 
 from softlab.emulator.machine import compiler  # noqa: F401 - it knows all opcodes
 from softlab.emulator.machine.lowering import lowered
-from softlab.emulator.opcodes.effects import Effect
+from softlab.emulator.opcodes.effects import Effect, _parameter
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
+from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
+from softlab.errors import Error
 
 HEAD = ".version 8.8\n.target sm_90a\n.address_size 64\n"
 DECLARED = ".reg .b16 %s<9>; .reg .b32 %r<9>; .reg .u32 %u<9>; .reg .s32 %i<9>; .reg .b64 %d<9>; .reg .pred %p<9>;"
@@ -226,3 +229,24 @@ def test_rows_of_matrices(count: int) -> None:
         assert seen(found.site) == ("shared", 16, True, 0, "")
         assert signature(found) == f"address {' '.join(['b32'] * count)} ->"
     assert found.site.dtype == np.uint32
+
+
+@pytest.mark.parametrize(("dtype", "elements"), [("u1", 1), ("u4", 1), ("u8", 1), ("u4", 2), ("u4", 4), ("u8", 2)])
+def test_a_parameter_is_read_within_the_parameters(dtype: str, elements: int) -> None:
+    """A number, or one per element; never of bytes before the first or behind the last."""
+    units: Any = SimpleNamespace(parameters=bytes(range(7, 47)))
+    width = np.dtype(dtype).itemsize * elements
+    ld = Instruction("ld", ("param", dtype), (), text="ld.param")
+    for offset in (-1, 0, 1, 8, 40 - width, 41 - width, 40, 47):
+        site = Site(0, ld, "param", np.dtype(dtype), elements, offset)
+        if not 0 <= offset <= 40 - width:
+            with pytest.raises(Error, match=r"`ld\.param` reads beyond the kernel's parameters"):
+                _parameter(units, None, site)  # type: ignore[arg-type]
+            continue
+        found = _parameter(units, None, site)  # type: ignore[arg-type]
+        values = [found] if elements == 1 else list(found)
+        size = np.dtype(dtype).itemsize
+        whole = units.parameters[offset : offset + width]
+        assert [int(v) for v in values] == [int.from_bytes(whole[k * size : k * size + size], "little")
+                                            for k in range(elements)]  # fmt: skip
+        assert {v.dtype for v in values} == {np.dtype(dtype)}

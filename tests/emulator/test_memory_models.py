@@ -373,6 +373,7 @@ def test_where_atomics_at_generic_addresses_reach() -> None:
                 assert np.shares_memory(found.memory, arrays.data[0])
                 index = (int(found.address) + found.offset) % 2**64
                 assert np.shares_memory(found.memory.reshape(-1)[index : index + 4], arrays.data[0][at : at + 4])
+                assert (found.lowest, found.highest) == (index - at, index - at + size - 4)
             else:
                 assert found is None or not np.shares_memory(found.memory, shared.memory.data)
 
