@@ -160,6 +160,18 @@ def test_strings_end_with_their_memory() -> None:
     assert len(reader.text(long)) == 4096
 
 
+def test_strings_in_the_middle_of_long_memory() -> None:
+    """Of several arrays, so that their addresses are of all kinds."""
+    memory, random = Allocations(), np.random.default_rng(4)
+    for size in (700, 3, 1000, 5000, 300):
+        data = random.integers(65, 91, size).astype(np.uint8)
+        data[random.integers(0, size, size // 20)] = 0
+        base, text = memory.add(data.copy(), name="s"), data.tobytes()
+        reader = _ArgumentReader(memory, np.zeros(8, np.uint8), 0)
+        for at in (0, 1, size // 2, size - 1, *random.integers(0, size, 20).tolist()):
+            assert reader.text(base + at).encode() == text[at:].split(b"\0")[0]
+
+
 @pytest.mark.parametrize(
     ("form", "kinds", "text"),
     [
