@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available
-from softlab.instruments.atomics import atomic_sectors, turns
+from softlab.emulator.ptx.syntax import Instruction
+from softlab.instruments.atomics import MachineAtomic, as_in_ptx, atomic_sectors, is_atomic, machine_atomics, turns
 from softlab.instruments.native_sectors import NativeSectors, sectors_of_whole_warps
 
 
@@ -57,3 +61,49 @@ def test_lanes_at_one_address_go_one_after_the_other() -> None:
     address = np.array([[8, 0, 8, 4, 0, 8] + [0] * 26, [0] * 32])
     active = np.arange(32)[None] < np.array([[6], [3]])
     assert turns(address, active).tolist() == [[0, 0, 1, 0, 1, 2] + [-1] * 26, [0, 1, 2] + [-1] * 29]
+
+
+def made(text: str, line: int, guard: str | None = None) -> Any:
+    opcode, *modifiers = text.split(".")
+    return SimpleNamespace(opcode=opcode, modifiers=tuple(modifiers), ptx_line=line, guard=guard)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ([], None),
+        (["IADD"], None),
+        (["ATOMG.E.ADD"], MachineAtomic()),
+        (["RED.E.ADD"], MachineAtomic(reduction=True)),
+        (["REDG.E.ADD"], MachineAtomic(reduction=True)),
+        (["ATOMS.ADD"], MachineAtomic(reduction=True)),
+        (["ATOMS.ADD", "ATOM.E.ADD"], MachineAtomic()),
+        (["RED.E.ADD", "ATOMG.E.ADD"], MachineAtomic()),
+        (["ATOMS.POPC.INC"], MachineAtomic(reduction=True, counts=True)),
+        (["ATOMG.CAS"], MachineAtomic(swaps=True)),
+        (["ATOMS.CAS"], MachineAtomic(reduction=True, swaps=True)),
+        (["ATOMS.CAST.SPIN"], MachineAtomic(reduction=True, loop=True)),
+        (["ATOMS.CAST.SPIN", "ATOM.E.ADD"], MachineAtomic()),
+        (["VOTEU.ANY", "@REDG.E.ADD"], MachineAtomic(reduction=True, elected=True)),
+        (["VOTE.ANY", "@ATOMG.E.ADD"], MachineAtomic(elected=True)),
+        (["VOTE.ANY", "ATOMG.E.ADD"], MachineAtomic()),
+        (["@ATOMG.E.ADD"], MachineAtomic()),
+        (["VOTE.ANY", "@ATOMS.ADD", "ATOMG.E.ADD"], MachineAtomic()),
+    ],
+)
+@pytest.mark.parametrize("opcode", ["atom", "red", "ld"])
+def test_what_the_assembler_made_of_an_atomic(code: list[str], expected: MachineAtomic | None, opcode: str) -> None:
+    """Of an instruction in line 7; what is made of other lines says nothing of it."""
+    image: Any = SimpleNamespace(instructions=[Instruction("mov", (), (), line=3), Instruction(opcode, (), (), line=7)])
+    own = [made(text.removeprefix("@"), 7, "@P0" if text.startswith("@") else None) for text in code]
+    others = [made("RED.E.ADD", 3), made("VOTE.ANY", 8), made("ATOMS.POPC", 8)]
+    kernel = SimpleNamespace(kernel=SimpleNamespace(instructions=[others[0], *own, *others[1:]]))
+    found = machine_atomics(image, kernel)  # type: ignore[arg-type]
+    assert found == ({} if expected is None or opcode == "ld" else {1: expected})
+
+
+def test_an_atomic_whose_machine_code_is_not_known() -> None:
+    assert as_in_ptx(Instruction("red", (), ())) == MachineAtomic(reduction=True)
+    assert as_in_ptx(Instruction("atom", (), ())) == MachineAtomic()
+    names = ("ATOMS", "ATOMG", "ATOM", "RED", "REDG", "ATOMX", "IADD")
+    assert [is_atomic(made(name, 1)) for name in names] == [True] * 5 + [False] * 2

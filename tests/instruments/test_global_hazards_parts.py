@@ -238,3 +238,68 @@ def test_lanes_that_access_several_arrays_are_looked_at_array_by_array(
     lanes = lanes_of(np.ones((ROWS, THREADS), bool))
     made._access(site("ld.global.f32", "f4"), lanes, np.array(address), 7 * np.arange(len(address)), ())
     assert found == parts
+
+
+class Told:
+    """An order that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[Any, ...]] = []
+
+    def read(self, meeting: Any) -> None:
+        self.said.append(("read", keys_of(meeting)))
+
+    def publish(self, meeting: Any, now: int, earlier: Any) -> None:
+        self.said.append(("publish", keys_of(meeting), now, np.asarray(earlier).tolist()))
+
+    def read_own(self, own: Any) -> None:
+        self.said.append(("read own", own.words))
+
+    def publish_own(self, own: Any, now: int) -> None:
+        self.said.append(("publish own", own.words, now, own.before))
+
+
+def keys_of(meeting: Any) -> list[int]:
+    return (meeting.keys if isinstance(meeting, KeyedAccess) else np.asarray(meeting.words)).tolist()
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("of_own", [False, True])
+@pytest.mark.parametrize("phase", [0, 1, 2, 5])
+def test_arrivals_publish_in_the_word_of_their_phase_and_take_over_the_other(
+    phase: int, of_own: bool, keyed: bool
+) -> None:
+    """Lanes of two blocks; each at an mbarrier of its own block, or all at one of block 0."""
+    made = watch(keyed=keyed)
+    made._orders = [Told(), Told()]  # type: ignore[list-item]
+    made._unread = frozenset({3})
+    made._events.now = 70
+    mask = np.zeros((ROWS, THREADS), bool)
+    mask[[0, 2], :WARP] = True
+    lanes = lanes_of(mask)
+    owner = lanes.positions.rows if of_own else np.zeros(2 * WARP, np.int64)  # type: ignore[union-attr]
+    offset = np.full(2 * WARP, 24, np.int64)
+    one = site("mbarrier.arrive", "u8")
+    for action in ("arrive", "wait", "init", "inval"):
+        for order in made._orders:
+            order.said.clear()  # type: ignore[attr-defined]
+        made.mbarrier(one, lanes, owner, offset, action, np.full((1, 1), phase))
+        rows = np.array([0, 2])
+        if of_own:
+            words, before = (
+                tuple(mbarrier_keys(rows, np.full(2, 24), of).tolist()) for of in (phase & 1, 1 - (phase & 1))
+            )
+            wanted: Any = {"arrive": [("publish own", words, 70, before)], "wait": [("read own", words)]}
+        else:
+            word, other = (int(mbarrier_keys(np.zeros(1, int), np.full(1, 24), of)[0])
+                           for of in (phase & 1, 1 - (phase & 1)))  # fmt: skip
+            times = 2 * WARP if keyed else 2  # each run of lanes of a warp at one word
+            wanted = {"arrive": [("publish", [word] * times, 70, [other] * times)], "wait": [("read", [word] * times)]}
+        for order in made._orders:
+            assert order.said == wanted.get(action, [])  # type: ignore[attr-defined]
+    # A wait whose answer decides nothing tells nothing.
+    for order in made._orders:
+        order.said.clear()  # type: ignore[attr-defined]
+    quiet = Site(3, Instruction("mbarrier", ("test_wait",), ()), "shared", np.dtype("u8"))
+    made.mbarrier(quiet, lanes, owner, offset, "wait", np.full((1, 1), phase))
+    assert not any(order.said for order in made._orders)  # type: ignore[attr-defined]
