@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
@@ -120,3 +122,32 @@ def test_a_load_may_sink_into_an_arm_behind_it() -> None:
     first = copies(1, branches=frozenset({outer}), near=frozenset({behind}))
     assert found.issue(0, first, False) == Issue(1, sunk=True)
     assert found.issue(0, [*sunk, *first], False) == Issue(0), "the copies do not agree"
+
+
+@pytest.mark.parametrize(
+    ("parents", "dominated", "block", "outermost"),
+    [
+        ({}, {}, 4, 4),
+        ({4: {2}}, {4: {2}}, 4, 2),
+        ({4: {2}, 2: {1}}, {4: {1, 2}, 2: {1}}, 4, 1),
+        ({4: {4}}, {4: {4}}, 4, 4),  # a loop that decides about itself
+        ({4: {2, 4}}, {4: {2, 4}, 2: {2}}, 4, 2),
+        ({4: {2, 3}}, {4: {2}, 3: {2}, 2: {2}}, 4, 2),
+        ({4: {2, 3}}, {4: {2, 3}, 3: {3}, 2: {2}}, 4, 4),  # none of the two comes first
+        ({4: {2}}, {}, 4, 4),  # there is another way around it
+        ({4: {2}, 2: {7}}, {4: {2}, 2: {7}}, 4, 2),  # the branch of block 7 is one of the instruction's
+        ({4: {7}}, {4: {7}}, 4, 4),
+    ],
+)  # fmt: skip
+def test_the_outermost_block_whose_warps_issue_an_instruction(
+    parents: dict[int, set[int]], dominated: dict[int, set[int]], block: int, outermost: int
+) -> None:
+    """``dominated``: by which blocks each is. The instruction depends on the branch in line 70."""
+    finder = IssueFinder.__new__(IssueFinder)
+    finder._graph = SimpleNamespace(  # type: ignore[assignment]
+        parents=lambda at: parents.get(at, set()),
+        dominates=lambda first, at: first == at or first in dominated.get(at, set()),
+    )
+    finder._branch = [10 * number for number in range(8)]
+    copy = SimpleNamespace(branches=frozenset({70}))
+    assert finder._outermost(block, copy) == outermost  # type: ignore[arg-type]

@@ -583,3 +583,123 @@ def test_a_barrier_of_many_warps_says_where_it_ran_out_of_room(
     s = order._s.tolist()
     s[room] = s[count] + 1
     assert known_steps.meet(s, [3] * (2 * warps), 0, 2) == 2, "blocks whose warps know the same need none"
+
+
+def test_each_block_has_a_bit() -> None:
+    bits = [nodes.row_bit(row) for row in range(70)]
+    assert bits == [2 ** (row % 32) for row in range(70)]
+
+
+@pytest.mark.parametrize("rising", [0, 1])
+def test_lanes_of_a_whole_warp_at_words_in_a_row(rising: int) -> None:
+    """``rising``: the lanes are known to rise, so that the first and the last one tell."""
+    for start in (0, 3):
+        lanes, words = [*range(7, 7 + start), *range(64, 99)], [*range(500, 500 + start), *range(96, 131)]
+        count = len(lanes)
+        assert known_steps.is_whole_warp(lanes, start, count, rising)
+        assert known_steps.is_line(words, lanes, start, count, rising)
+        for too_few in (start, start + 1, start + WARP - 1):
+            assert not known_steps.is_whole_warp(lanes, start, too_few, rising)
+            assert not known_steps.is_line(words, lanes, start, too_few, rising)
+        assert known_steps.is_line(words, lanes, start, start + WARP, rising)
+        for by in (-1, 1, 32, -96, -100):
+            moved = [word + by for word in words]
+            assert bool(known_steps.is_line(moved, lanes, start, count, rising)) == (by % 32 == 0 and by > -96 - 1)
+        for at in (0, 1, 15, WARP - 1):
+            for by in (-1, 1, 64):
+                other = words.copy()
+                other[start + at] += by
+                assert not known_steps.is_line(other, lanes, start, count, rising)
+        for first in (65, 33):  # lanes of two warps
+            apart = [*lanes[:start], *range(first, first + 35)]
+            assert not known_steps.is_whole_warp(apart, start, count, rising)
+            assert not known_steps.is_line(words, apart, start, count, rising)
+        gap = [lane + (k > start + 8) for k, lane in enumerate(lanes)]
+        assert not known_steps.is_whole_warp(gap, start, count, rising)
+        assert not known_steps.is_line(words, gap, start, count, rising)
+        if not rising:  # in any order
+            swapped = lanes.copy()
+            swapped[start + 3], swapped[start + 9] = swapped[start + 9], swapped[start + 3]
+            assert not known_steps.is_whole_warp(swapped, start, count, 0)
+            assert known_steps.is_line(words, swapped, start, count, 0)
+            foreign = lanes.copy()
+            foreign[start + 9] += 32
+            assert not known_steps.is_whole_warp(foreign, start, count, 0)
+            assert not known_steps.is_line(words, foreign, start, count, 0)
+
+
+def words_of_a_batch(arena: Arena, random: np.random.Generator) -> dict[int, int]:
+    """Fill the table of words: key -> the latest time that it tells, for those of global memory that tell something."""
+    s, told = arena.s, {}
+    for warp in range(SIZE):
+        node = arena.fence(warp)
+        s[s[layout.FENCED] + warp] = node
+    keys = [*random.permutation(400)[:25].tolist(), -1, -9, layout.OF_LINE | 3, layout.OF_LINE | 20,
+            layout.OF_READER | 5, layout.OF_BLOCK | 7, layout.OF_BLOCK | layout.OF_LINE | 1]  # fmt: skip
+    for key in random.permutation(np.array(keys, dtype=object)).tolist():
+        at = known_words.found_word(s, key, 1, layout.NONE)
+        kind = random.integers(4)
+        time = 0
+        if kind in (1, 3):
+            s[at + layout.EARLIER] = time = int(random.integers(1, 40))
+        if kind in (2, 3):
+            node = s[s[layout.FENCED] + int(random.integers(SIZE))]
+            s[at + layout.TELLS] = node
+            time = max(time, int(arena.times[node].max()))
+        s[at + layout.CALL], s[at + layout.BY], s[at + layout.BLOCK], s[at + layout.HAS_BLOCKS] = 3, 4, 1, 1
+        if time and 0 <= key < layout.OF_READER:
+            told[key] = time
+    return told
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_words_told_is_of_an_earlier_batch_in_the_next_one(arena: Arena, seed: int) -> None:
+    """Words of global memory and rows of them that tell something stay, in their order, with the time alone."""
+    random, s = np.random.default_rng(seed), arena.s
+    told = words_of_a_batch(arena, random)
+    if seed == 5:  # all of them stay, and so does the table
+        told = {}
+        for key in range(40, 50):
+            s[known_words.found_word(s, key, 1, layout.NONE) + layout.EARLIER] = 9
+        first = s[layout.WORDS] + layout.WORD * (s[layout.WORD_COUNT] - 10)
+        moved = s[first : first + 10 * layout.WORD]
+        s[s[layout.WORDS] : s[layout.WORDS] + len(moved)] = moved
+        s[layout.WORD_COUNT] = 10
+        s[s[layout.TABLE] : s[layout.TABLE] + 2 * s[layout.WORD_ROOM]] = [layout.NONE] * 2 * s[layout.WORD_ROOM]
+        known_steps.index(s)
+        told = dict.fromkeys([s[s[layout.WORDS] + layout.WORD * n] for n in range(10)], 9)
+    order = [s[s[layout.WORDS] + layout.WORD * n] for n in range(s[layout.WORD_COUNT])]
+    for name in (layout.PARTS, layout.CALLS, layout.LAST_TIME, layout.LAST_TOLD, layout.LAST_OF_BLOCK,
+                 layout.LANES_SHARE, layout.VISITS, layout.ASKED_TIME, layout.ASKED_OTHER,
+                 layout.ASKED_MINE):  # fmt: skip
+        s[name] = 77
+    for name, size in ((layout.TOLD, 6 * SIZE), (layout.MEMO, 3 * layout.MEMOS), (layout.PART_LANES, SIZE)):
+        s[s[name] : s[name] + size] = [5] * size
+    s[layout.HEAD : s[layout.PART_LANES]] = [6] * (s[layout.PART_LANES] - layout.HEAD)
+    assert known_steps.begin_batch(s, BLOCKS) == BLOCKS
+    kept = [s[s[layout.WORDS] + layout.WORD * n :][: layout.WORD] for n in range(s[layout.WORD_COUNT])]
+    expected = [key for key in order if key in told]
+    assert [word[layout.KEY] for word in kept] == expected
+    for word in kept:
+        wanted = [0] * layout.WORD
+        wanted[layout.KEY], wanted[layout.EARLIER] = word[layout.KEY], told[word[layout.KEY]]
+        assert word == wanted
+    lines = sum(key >= layout.OF_LINE for key in expected)
+    assert (s[layout.LINES], s[layout.SINGLES]) == (lines, len(expected) - lines)
+    assert s[layout.HAS_FAR] == (len(expected) > 0)
+    for key in order:
+        found = known_words.found_word(s, key, 0, layout.NONE)
+        place = s[layout.WORDS] + layout.WORD * expected.index(key) if key in told else layout.NONE
+        assert found == place
+    zero = (layout.PARTS, layout.CALLS, layout.LAST_TIME, layout.LAST_TOLD, layout.LANES_SHARE, layout.VISITS)
+    assert [s[name] for name in zero] == [0] * len(zero)
+    assert s[layout.LAST_OF_BLOCK] == layout.NONE
+    assert s[s[layout.PART_LANES] : s[layout.PART_LANES] + SIZE] == [layout.ALL_LANES] * SIZE
+    assert s[s[layout.TOLD] : s[layout.TOLD] + 6 * SIZE] == [layout.NONE] * 6 * SIZE
+    assert s[s[layout.MEMO] : s[layout.MEMO] + 3 * layout.MEMOS] == [layout.NONE] * 3 * layout.MEMOS
+    others = [k for k in range(layout.HEAD, s[layout.TOLD]) if not 0 <= k - s[layout.PART_LANES] < SIZE]
+    assert not any(s[k] for k in others)
+    # One node is left, which knows nothing, in a row of its own.
+    assert [s[name] for name in (layout.NODE_COUNT, layout.SNAPSHOT_COUNT, layout.ROW_COUNT)] == [1, 0, 1]
+    assert [nodes.time_of(s, 0, c) for c in range(arena.width)] == [0] * arena.width
+    assert nodes.newest_of(s, 0) == 0
