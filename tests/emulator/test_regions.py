@@ -175,6 +175,18 @@ def test_an_endless_loop_is_the_same_fault(statuses: list[Status]) -> None:
     assert Status.REPEATS in statuses
 
 
+def test_a_long_loop_whose_state_changes_is_not_taken_for_endless(statuses: list[Status]) -> None:
+    """It runs for more steps than until a state is kept, and each later state is another one."""
+    numbers = np.random.default_rng(1).integers(0, 2**32, 4 * 3000, "u4")
+    args = [numbers, np.zeros(64, "u4"), 3000]
+    compiled, got = results(TABLE, "table", 1, 64, args, "all", record=False)
+    assert statuses
+    assert Status.REPEATS not in statuses
+    run, expected = results(TABLE, "table", 1, 64, args, "none", record=False)
+    np.testing.assert_array_equal(got[1], expected[1])
+    assert compiled.findings == run.findings
+
+
 def test_a_loop_that_waits_for_another_warp_is_left_to_the_schedule(statuses: list[Status]) -> None:
     source = """
     extern "C" __global__ void flag(volatile int* flag, int* y) {
