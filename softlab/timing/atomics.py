@@ -16,30 +16,49 @@ from __future__ import annotations
 from math import log2
 
 from softlab.timing.parameters import Parameters, interpolated
+from softlab.timing.sharing import Region
 
 #: log2 of the sectors of a line.
 _LINE = 2
 
 
 class AtomicUnits:
-    """When each line is free, and the units together, as one SM sees it: the others are taken to do the same."""
+    """When each line is free, the units of each array, and all units, as one SM sees it: the others are taken to do the
+    same."""
 
     def __init__(self, p: Parameters):
         self.p = p
         self.free: dict[int, float] = {}
-        self.together = 0.0
+        #: The first sector of an array -> how many units it lies in, and when these are free.
+        self.arrays: dict[int, tuple[float, float]] = {}
+        #: The share of all units that no array lies in, and when all are free.
+        self.idle, self.together = 1.0, 0.0
+
+    @property
+    def busy(self) -> float:
+        """When all of them are free."""
+        return max(self.together, *(free for _, free in self.arrays.values()), *self.free.values())
 
     def take(
-        self, begin: float, come: float, sector: int, cost: float, others: float, active: int, nbytes: int
+        self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region
     ) -> float:
         """When a sector's passes are done that begin at ``begin`` and take a unit for ``cost`` cycles. Their data are
         there at ``come``, and until then the unit does others.
 
-        others: SMs that want the same line. active: SMs at work. nbytes: of the array that the sector belongs to. How
-        evenly its lines use the units is in the rows, so that all units count as one that is quicker.
+        others: SMs that want the same line. alike: SMs like this one that have all atomics together. array: that the
+        sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
+        that is quicker. What several arrays lie in follows from chance.
         """
-        units, line = max(1.0, interpolated(self.p.atomic_spread, log2(nbytes))), sector >> _LINE
-        self.together = (begin if begin > self.together else self.together) + cost * active / units
+        every, line = self.p.atomic_spread[-1][1], sector >> _LINE
+        found = self.arrays.get(array.first)
+        if found is None:
+            found = max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes))), 0.0
+            self.idle *= 1 - found[0] / every
+        units, own = found
+        own = (begin if begin > own else own) + cost * alike / units
+        self.arrays[array.first] = units, own
+        used = every * (1 - self.idle)
+        self.together = (begin if begin > self.together else self.together) + cost * alike / used
         alone = self.free.get(line, 0.0)
         self.free[line] = alone = (begin if begin > alone else alone) + cost * others
-        return max(alone, self.together, come + cost)
+        return max(alone, own, self.together, come + cost)

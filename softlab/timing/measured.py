@@ -51,7 +51,7 @@ _BELOW_PEAK = 0.93
 #: 16 lines (3.7 to 8.3) and those of 32 (0.8 to 1.9).
 _SCHEDULERS, _MERGED = 4, 2.5
 #: Bytes of the rows ``RED.ADD.placed.N`` and ``RED.ADD.random.N``, which say how many units of L2 an array has.
-_PLACED, _RANDOM = (128, 512, 1024, 2048, 4096, 16384, 65536), (131072, 262144, 4194304)
+_PLACED, _RANDOM = (128, 256, 512, 1024, 2048, 4096, 16384, 65536), (131072, 262144, 4194304)
 
 
 def with_atlas(given: Parameters, atlas: Atlas, core: Atlas | None = None) -> Parameters:

@@ -490,7 +490,7 @@ class Memory:
         self.l2_free = begin + work
         self.l2_busy += work
         one = self._pass_cycles(count, lanes, width, passes, code)
-        processed, nbytes = self.l2_free, self.sharing.place(sectors[0]).nbytes
+        processed, array = self.l2_free, self.sharing.place(sectors[0])
         for sector, times in each.items():
             ready = self.l2.get(sector) or self.common.get(sector)
             if ready is None:
@@ -499,7 +499,7 @@ class Memory:
             share = self.sharing.place(sector).share
             others = max(1.0, min(self.adding, share), self.adding * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(begin, come, sector, one * times, others, self.active, nbytes)
+            free = self.units.take(begin, come, sector, one * times, others, self.adding, array)
             if free > processed:
                 processed = free
         self.atomics += 1

@@ -285,7 +285,7 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["l1"] = (memory.lsu_busy - memory.shared_busy) / span
     use["l2"] = max(memory.l2_busy, memory.l2_write_busy) / span
     use["dram"] = memory.dram.busy / memory.dram.rate / span
-    use["atomics"] = max(memory.units.together, *memory.units.free.values()) / span if memory.atomics else 0.0
+    use["atomics"] = memory.units.busy / span if memory.atomics else 0.0
     return {name: min(1.0, value) for name, value in use.items()}
 
 

@@ -12,8 +12,9 @@ from softlab.cuda.machine_instructions import MachineInstruction
 #: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
 #: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.
 ATOMIC_CODES = (0, 1, 2, 3)
-#: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile).
-_STRONG = frozenset(("STRONG", "GPU", "SYS", "MMIO"))
+#: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile), and so do
+#: asynchronous copies that L2 alone caches (cp.async.cg).
+_PAST_L1 = frozenset(("STRONG", "GPU", "SYS", "MMIO", "BYPASS"))
 
 _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
@@ -78,7 +79,7 @@ def _code(one: MachineInstruction) -> int:
     """Of an atomic one of ``ATOMIC_CODES``, else whether it passes L1 by."""
     modifiers = set(one.modifiers)
     if one.opcode not in _ATOMICS:
-        return int(bool(_STRONG & modifiers))
+        return int(bool(_PAST_L1 & modifiers))
     if "CAST" in modifiers:
         return 3
     return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))

@@ -66,7 +66,7 @@ def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
     rows = {f"{gpu}RED__ADD__sms__132": 48.0, f"{gpu}RED__ADD__F32__sms__132": 112.0, f"{gpu}RED__ADD__apart__1": 5.0}
     rows |= {f"{gpu}RED__ADD__line__128__sms__132": 5.2, f"{gpu}RED__ADD__line__4194304__sms__132": 0.064}
     rows |= {f"{gpu}ATOMG__ADD__line__262144__sms__132": 0.2, f"{gpu}RED__ADD__line__262144__sms__132": 0.072}
-    placed = {128: 5.0, 512: 2.5, 1024: 2.0, 2048: 1.25, 4096: 0.625, 16384: 0.25}
+    placed = {128: 5.0, 256: 4.0, 512: 2.5, 1024: 2.0, 2048: 1.25, 4096: 0.625, 16384: 0.25}
     rows |= {f"{gpu}RED__ADD__placed__{n}__sms__132": cycles for n, cycles in placed.items()}
     found = with_atlas(given(), atlas(**rows))
     assert (found.atomic_lane, found.atomic_float_lane) == (1.5, 3.5)
@@ -78,7 +78,7 @@ def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
     found = with_atlas(given(), atlas(**rows))
     assert found.atomic_return_sector == pytest.approx((0.32 - 0.128) / 28)
     assert 32 * found.atomic_return + 4 * found.atomic_return_sector == pytest.approx(0.128)
-    curve = {7: 1, 9: 2, 10: 2.5, 11: 4, 12: 8, 14: 20, 16: 40, 17: 50, 18: 60, 22: 75}
+    curve = {7: 1, 8: 1.25, 9: 2, 10: 2.5, 11: 4, 12: 8, 14: 20, 16: 40, 17: 50, 18: 60, 22: 75}
     assert dict(found.atomic_spread) == pytest.approx(curve)
 
 

@@ -142,7 +142,7 @@ def _control() -> Iterator[Job]:
 def _orders() -> Iterator[Job]:
     for nbytes in (512, 1024, 4096, 32768):
         yield _red(f"interval_gpu.RED.ADD.order.{nbytes}.sms.132", nbytes, 2, "all warps in the same order")
-    for nbytes in (128, 512, 1024, 2048, 4096, 16384, 65536):
+    for nbytes in (128, 256, 512, 1024, 2048, 4096, 16384, 65536):
         note = "all warps in the same order; the mean of 16 places in memory"
         yield _red(f"interval_gpu.RED.ADD.placed.{nbytes}.sms.132", nbytes, 2, note, places=16)
     for nbytes in (8192, 16384, 65536, 131072):
