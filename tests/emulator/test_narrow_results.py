@@ -65,3 +65,38 @@ def test_a_narrow_value(kind: str, register: str, guard: str, how: str) -> None:
                 value -= 2**bits
             value = 77 if guard and lane == 5 else value
             assert y[lane] == expected(value, register), (name, lane)
+
+
+@pytest.mark.parametrize("how", ["none", *(["all"] if available() else [])])
+@pytest.mark.parametrize("ftz", ["", ".ftz"])
+@pytest.mark.parametrize("rounding", ["rni", "rzi", "rmi", "rpi"])
+def test_integers_of_subnormal_numbers(rounding: str, ftz: str, how: str) -> None:
+    """With .ftz they are zeros before they are rounded; the next integer above them is 1 without it."""
+    text = f"""
+.version 8.8
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y) {{
+  .reg .b32 %r<6>; .reg .b64 %d<4>; .reg .f32 %f<3>;
+  ld.param.u64 %d1, [x];
+  ld.param.u64 %d2, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d3, %r1, 4;
+  add.u64 %d1, %d1, %d3;
+  add.u64 %d2, %d2, %d3;
+  ld.global.f32 %f1, [%d1];
+  cvt.{rounding}{ftz}.s32.f32 %r2, %f1;
+  mul.lo.s32 %r3, %r2, 5;
+  add.s32 %r4, %r3, 100;
+  xor.b32 %r5, %r4, 3;
+  st.global.u32 [%d2], %r5;
+  ret;
+}}
+"""
+    x = np.array([1e-40, -1e-40, 0, -0.0, 1.2e-38, -1.2e-38, 2.5, -2.5], np.float32)
+    y = np.zeros(8, np.uint32)
+    Kernel.from_ptx(text, "k").run(1, 8, (x, y), compiled=how, record=False)  # type: ignore[arg-type]
+    least = np.finfo(np.float32).smallest_normal
+    whole = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}[rounding]
+    wanted = [int(whole(0.0 if ftz and abs(v) < least else float(v))) for v in x]
+    assert y.tolist() == [(5 * one + 100) ^ 3 for one in wanted]
