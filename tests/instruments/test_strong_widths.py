@@ -1,4 +1,4 @@
-"""Random strong accesses of 4, 8 and 16 bytes beside plain ones: compiled code finds the races that NumPy finds.
+"""Random strong accesses of 4 and 8 bytes beside plain ones: compiled code finds the races that NumPy finds.
 
 Some steps are of few lanes at few words, others of whole warps at rows of words, so that words are told and asked one
 by one and as rows.
