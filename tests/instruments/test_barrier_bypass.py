@@ -184,3 +184,28 @@ def test_in_turns_a_thread_that_never_passed_the_barrier_bypasses_it():
     bypasses.wait(barrier, 2, lanes(0, 0), THREADS)
     bypasses.run(blocks[2], lanes(0, 40))
     assert found(bypasses.by_thread(0, 40, THREADS)) == (barrier, [(0, 40)])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_which_blocks_can_run_after_one(seed: int) -> None:
+    """Its targets, and the next one where the last instruction is no jump, or one with a guard; again and again."""
+    random, count = np.random.default_rng(seed), 9
+    blocks, instructions, follow = [], [], {}
+    for index in range(count):
+        targets = random.integers(0, count, random.integers(0, 2)).tolist()
+        end = str(random.choice(["fall", "barrier", "branch", "exit"]))
+        guard = "p" if random.random() < 0.4 else None
+        blocks.append(SimpleNamespace(targets=targets, end=end, stop=index + 1))
+        instructions.append(SimpleNamespace(guard=guard))
+        goes_on = end in ("fall", "barrier") or guard is not None
+        follow[index] = {*targets, *([index + 1] if goes_on and index + 1 < count else [])}
+    bypass: Any = BarrierBypasses.__new__(BarrierBypasses)
+    bypass._program = SimpleNamespace(blocks=blocks, image=SimpleNamespace(instructions=instructions))
+    bypass._reachable = {}
+    for start in range(count):
+        wanted, more = {start}, {start}
+        while more:
+            more = set().union(*(follow[one] for one in more)) - wanted
+            wanted |= more
+        assert bypass._reachable_from(start) == wanted
+        assert bypass._reachable_from(start) is bypass._reachable_from(start)

@@ -303,3 +303,14 @@ def test_arrivals_publish_in_the_word_of_their_phase_and_take_over_the_other(
     quiet = Site(3, Instruction("mbarrier", ("test_wait",), ()), "shared", np.dtype("u8"))
     made.mbarrier(quiet, lanes, owner, offset, "wait", np.full((1, 1), phase))
     assert not any(order.said for order in made._orders)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2])
+def test_two_numbers_in_a_register_are_two_accesses_of_half_its_bytes(shift: int) -> None:
+    for text, width in (
+        ("red.global.add.noftz.f16x2", 2),
+        ("red.global.add.noftz.bf16x2", 2),
+        ("red.global.add.u32", 4),
+    ):
+        one = site(text, "u4", store=True, operation="add")
+        assert watch(shift)._facts(one).flags == STRONG | max(1, width >> shift) * ONE_CELL
