@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -206,28 +207,24 @@ def _instructions() -> list[CounterCase]:
     ]  # fmt: skip
 
 
-def _recorded_plan(rows: int, cols: int) -> Plan:
+def _recorded_plan(rows: int, cols: int, dtype: str) -> Plan:
     """The block of many rows on few: what the plan took for them when the counters were recorded."""
-    many = plan(200, cols, "float32", policy="fast", device="H200")
-    return replace(many, rows=rows, grid=rows)
+    many = plan(5120, cols, dtype, policy="fast", device="H200")
+    return replace(many, rows=rows, grid=math.ceil(rows * many.grid / many.rows))
 
 
 def _fast() -> list[CounterCase]:
-    shapes = (
-        (33, 5, "float32"),
-        (64, 100, "float16"),
-        (16, 4096, "bfloat16"),
-        (4, 20000, "float32"),
-    )
+    def case(make: Callable[..., Plan], rows: int, cols: int, dtype: str) -> CounterCase:
+        return _softmax(f"fast softmax {dtype} {rows}x{cols}", partial(make, rows, cols, dtype), rows, cols, dtype)
+
+    planned = partial(plan, policy="fast", device="H200")
     cases = [
-        _softmax(
-            f"fast softmax {dtype} {rows}x{cols}",
-            partial(plan, rows, cols, dtype, policy="fast", device="H200"), rows, cols, dtype,
-        )
-        for rows, cols, dtype in shapes
-    ]  # fmt: skip
-    blocks = partial(_recorded_plan, 40, 1024)
-    cases.insert(2, _softmax("fast softmax float32 40x1024", blocks, 40, 1024, "float32"))
+        case(_recorded_plan, 33, 5, "float32"),
+        case(_recorded_plan, 64, 100, "float16"),
+        case(_recorded_plan, 40, 1024, "float32"),
+        case(planned, 16, 4096, "bfloat16"),
+        case(planned, 4, 20000, "float32"),
+    ]
     again = [
         _softmax(f"oneflow softmax {dtype} 9x2048", partial(plan, 9, 2048, dtype, device="H200"), 9, 2048, dtype)
         for dtype in ("float16", "float32")
