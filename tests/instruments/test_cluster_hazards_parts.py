@@ -132,3 +132,30 @@ def test_what_a_copy_is_unordered_with(cause: str, changes: bool, writes: bool) 
     }  # fmt: skip
     assert found == expected[cause]
     assert sorted(asked) == sorted((wrote, changes) for wrote in ((True, False) if writes else (True,)))
+
+
+@pytest.mark.parametrize("writes", [[], [True], [False, True]])
+def test_a_block_that_ends_before_its_copies(writes: list[bool]) -> None:
+    """Each copy that nobody has waited for is a race, said of the lane that issued it, for each of its lanes."""
+    said: list[tuple[Any, ...]] = []
+
+    class Ends(Watch):
+        def _fault_of(self, *given: Any) -> Any:
+            return given
+
+        def report(self, fault: Any, bad: np.ndarray, *more: Any) -> None:
+            said.append((*fault, len(bad)))
+
+    watch = Ends()
+    copies = [SimpleNamespace(writes=one, site=f"site {n}", lane=np.array([7 + n, 40]), offset=np.array([64, 80]))
+              for n, one in enumerate(writes)]  # fmt: skip
+    watch.watched = SimpleNamespace(bulk=SimpleNamespace(unfinished=lambda: copies))
+    watch._last = SimpleNamespace(time=np.full(BLOCKS, -1))  # type: ignore[assignment]
+    watch.done()
+    assert len(said) == len(writes)
+    for n, (one, (kind, sentence, of, lane, offset, count)) in enumerate(zip(writes, said, strict=True)):
+        assert (kind, of, lane, offset, count) == ("race", f"site {n}", 7 + n, 64, 2)
+        assert sentence == (
+            f"the block ends while a bulk copy still {'writes' if one else 'reads'} its shared memory. Wait for the "
+            "copy before the end (cp.async.bulk.wait_group.read, or the mbarrier that it is bound to)"
+        )
