@@ -7,6 +7,7 @@ from tests.caches import bounds
 
 def test_how_many_results_are_kept() -> None:
     assert bounds("softlab/emulator") == {
+        "emulator.machine.native._compiled_by": None,
         "emulator.machine.native._compiler": None,
         "emulator.machine.native._make_ufunc": None,
         "emulator.machine.native._processor": None,

@@ -185,11 +185,11 @@ def test_registers_that_may_have_no_value(body: str, suspects: str, registers: s
 
 
 def test_what_local_memory_may_leave_without_a_value() -> None:
-    """On a stack all is tracked that is loaded from it, but for bytes, which may be padding."""
+    """On a stack all is tracked that is loaded from it."""
     stack = ".local .align 8 .b8 __local_depot0[16]; mov.b64 %rd1, __local_depot0; "
     for load, names in (
         ("ld.local.u32 %r1, [%rd1];", {"%r1", "%r2"}), ("ld.u32 %r1, [%rd1];", {"%r1", "%r2"}),
-        ("ld.local.u8 %r1, [%rd1];", set()), ("ld.local.b8 %r1, [%rd1];", set()), ("ld.local.s8 %r1, [%rd1];", set()),
+        ("ld.local.u8 %r1, [%rd1];", {"%r1", "%r2"}), ("ld.s8 %r1, [%rd1];", {"%r1", "%r2"}),
         ("ld.global.u32 %r1, [%rd1];", set()), ("ld.shared.u32 %r1, [%rd1];", set()),
     ):  # fmt: skip
         assert tracked(f"{stack}{load} add.s32 %r2, %r1, 1; ret;") == (set(), names, set()), load
