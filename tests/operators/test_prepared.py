@@ -347,6 +347,57 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(launched) == 4
 
 
+def test_results_are_allocated_by_the_prepared_shape() -> None:
+    """Where PyTorch has a function for that, nothing is made like the first tensor."""
+    launched: list[tuple[int, ...]] = []
+    ready = SimpleNamespace(launch=lambda stream, pointers: launched.append((*pointers,)), like=((4, 8), (8, 1), "f32"))
+    asked, new = [], Tensor(9 * 1024)
+
+    def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Tensor:
+        asked.append((shape, strides, dtype))
+        return new
+
+    library = prepared._TorchLibrary(Tensor, lambda gpu: 7, lambda: 0, lambda like: 1 / 0, allocate)
+    x = Tensor(1024)
+    assert prepared._unrecorded_operator(lambda *_: ready, lambda x: "otherwise", library)(x) is new
+    assert prepared._unrecorded_gradient(lambda *_: ready, lambda dy, y: "otherwise", library)(x, x) is new
+    assert launched == [(1024, 9216), (1024, 1024, 9216)]
+    assert asked == [ready.like] * 2
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 1, 5), (4, 3, 2, 6)])
+def test_a_prepared_launch_knows_what_its_arrays_are_like(cuda: FakeCuda, shape: tuple[int, ...]) -> None:
+    ready = prepared._prepare("softmax", shape, np.dtype(np.float32), 0, 0, -1, "fast", None)
+    assert ready is not None
+    strides = tuple(stride // 4 for stride in np.empty(shape, np.float32).strides)
+    assert ready.like == (shape, strides, np.float32)
+
+
+def test_a_function_that_is_not_documented_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken if it makes a tensor of that shape and dtype on a GPU."""
+
+    def torch_with(**guards: Any) -> None:
+        parts = SimpleNamespace(_dynamo=SimpleNamespace(guards=SimpleNamespace(**guards)))
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=parts, float16="f16", Tensor=SimpleNamespace))
+
+    def made(**other: Any) -> Any:
+        like = {"shape": (2, 3), "dtype": "f16", "is_cuda": True, "is_contiguous": lambda: True, **other}
+        return lambda shape, strides, dtype: SimpleNamespace(**like)
+
+    good = made()
+    torch_with(_empty_strided_cuda=good)
+    assert prepared._torch_allocate() is good
+    torch_with()
+    assert prepared._torch_allocate() is None
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(_C=SimpleNamespace()))
+    assert prepared._torch_allocate() is None
+    for other in ({"shape": (2,)}, {"dtype": "f32"}, {"is_cuda": False}, {"is_contiguous": lambda: False}):
+        torch_with(_empty_strided_cuda=made(**other))
+        assert prepared._torch_allocate() is None, other
+    torch_with(_empty_strided_cuda=lambda shape: None)
+    assert prepared._torch_allocate() is None
+
+
 def test_a_gradient_takes_tensors_of_the_current_gpu_alone() -> None:
     """One of the two may be on another GPU, or in the memory of the host, which PyTorch numbers -1."""
     ready, new = SimpleNamespace(launch=lambda stream, pointers: None), Tensor(9 * 1024)
