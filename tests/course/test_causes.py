@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -23,8 +24,20 @@ KERNEL = """__global__ void k(const double* x, float* y) {{
 }}"""
 
 
+#: Lines above the kernel where it stands far down: numbers of lines are then equal without being the same object.
+DOWN = 1000
+NAMED_LINES = re.compile(r"\b[Ll]ines? \d+(?:(?:, | and | to )\d+)*")
+
+
 def cause(body, kind, message="two threads meet", launch=LAUNCH, **site):
-    return fault_cause(KernelFault(kind, message, FaultSite(**site)), KERNEL.format(body), launch)
+    """What is said of a fault. The same holds for a kernel far down in its file, with other numbers of lines."""
+    said = fault_cause(KernelFault(kind, message, FaultSite(**site)), KERNEL.format(body), launch)
+    moved = {name: int(str(site[name] + DOWN)) for name in ("line", "other_line") if site.get(name) is not None}
+    fault = KernelFault(kind, message, FaultSite(**{**site, **moved}))
+    assert fault_cause(fault, "\n" * DOWN + KERNEL.format(body), launch) == NAMED_LINES.sub(
+        lambda named: re.sub(r"\d+", lambda number: str(int(number[0]) + DOWN), named[0]), said
+    )
+    return said
 
 
 def race(body, first, then, thread=5, other=40, **site):

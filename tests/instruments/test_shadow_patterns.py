@@ -125,6 +125,27 @@ def test_atomics_that_come_again_change_the_state_as_others_do(seed: int, compil
     assert taken > 5
 
 
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=_NEEDS_LLVM)])
+def test_a_word_of_several_warps_may_be_older_than_a_syncwarp_and_one_of_this_warp_not(compiled: bool) -> None:
+    """__syncwarp() orders the atomics of the own warp, and nothing with those of others."""
+    shadow = Shadow(WORDS * 4, 1, THREADS, 4)
+    record = NativeShadow(shadow).record_again if compiled else shadow.record_again
+    row, thread = np.zeros(THREADS, np.int64), np.arange(THREADS)
+    of_all, own = np.where(thread[:32] < 16, 0, 1)[:, None], np.ones((16, 1), np.int64)
+    shadow.write(row[:2], np.arange(2)[:, None], row[:2])
+    shadow._barrier[:] = shadow._time = 2
+    shadow.begin_access(7)
+    shadow.write_strong(row, np.concatenate([of_all, np.zeros((THREADS - 32, 1), np.int64)]), thread)
+    pattern = shadow.pattern(of_all, thread[:32], 0)
+    assert record(pattern, 0)
+    shadow.warp_sync(Box(1, THREADS, None, None), np.uint32(0xFFFFFFFF))
+    shadow.begin_access(8)
+    assert not record(pattern, 0), "word 1 has atomics of this warp from before"
+    shadow.write_strong(row[:16], own, thread[16:32])
+    shadow.begin_access(9)
+    assert record(pattern, 0), "word 1 has none, and word 0 those of the other warp"
+
+
 def test_with_fences_or_groups_of_lanes_atomics_get_the_full_check() -> None:
     row, thread, word = np.zeros(THREADS, np.int64), np.arange(THREADS), np.zeros((THREADS, 1), np.int64)
     for order in (False, True):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from softlab.emulator.opcodes.fragments import fragment
 from softlab.emulator.opcodes.wmma import places, tiled_product
 
 #: (shape, type of A and B) -> registers of A and of B (PTX ISA, "Matrix Fragments for WMMA").
@@ -102,3 +103,18 @@ def test_forms_that_there_are_not(words: str) -> None:
         tiled_product(("mma", "sync", "aligned", "row", "col", *words.split(".")))
     with pytest.raises(NotImplementedError, match="m16n8k16"):
         places("a", "m16n8k16", "f16")
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 5, 63])
+def test_a_fragment_holds_the_whole_matrix(left_out: int) -> None:
+    """A place that leaves an element of 8 x 8 out, as it has the one behind it twice, is refused."""
+    numbers = np.arange(64)
+    numbers[left_out] = (left_out + 1) % 64
+
+    def place(numbers: np.ndarray) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+        return lambda lane, register, element: np.divmod(numbers[2 * lane + element], 8)
+
+    whole = fragment(8, 8, 1, 2, place(np.arange(64)[::-1]))
+    assert whole.position.tolist() == np.arange(64)[::-1].reshape(8, 8).tolist()
+    with pytest.raises(AssertionError, match="an element of the matrix is in no lane"):
+        fragment(8, 8, 1, 2, place(numbers))
