@@ -14,7 +14,7 @@ SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (
 (``twelfth_cases``), "thirteenth" (``thirteenth_cases``), "fourteenth" (``fourteenth_cases``), "fifteenth"
 (``fifteenth_cases``), "sixteenth" (``sixteenth_cases``), "seventeenth" (``seventeenth_cases``), "eighteenth"
 (``eighteenth_cases``) and "nineteenth" (``nineteenth_cases``). All but the nineteenth are development sets: the model
-was changed after it was looked at with each. The nineteenth set is not measured yet.
+was changed after it was looked at with each.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.

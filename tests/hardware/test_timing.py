@@ -144,7 +144,14 @@ def test_the_first_stall_reason_is_that_of_nsight_compute():
 
 
 @pytest.mark.parametrize(
-    ("name", "gpu"), [("fourteenth", "h100"), ("sixteenth", "h100"), ("seventeenth", "h100"), ("eighteenth", "h200")]
+    ("name", "gpu"),
+    [
+        ("fourteenth", "h100"),
+        ("sixteenth", "h100"),
+        ("seventeenth", "h100"),
+        ("eighteenth", "h200"),
+        ("nineteenth", "h200"),
+    ],
 )
 def test_docs_say_in_how_many_launches_of_a_blind_set_the_first_stall_reason_is_right(name, gpu):
     predicted = json.loads((DATA / f"{name}_predicted.json").read_text())["cases"]
