@@ -194,7 +194,7 @@ LESSON = Lesson(
                 (lambda: atomics_error("H200", "warm"), "That is with a warm cache. Asked is for a cold one."),
                 (lambda: atomics_error("H100", "cold"), "That is an H100's error. Asked is for an H200."),
                 (lambda: atomics_error("H100", "warm"), "That is an H100's error, warm. Asked is for an H200, cold."),
-                (12, "Give one digit after the point."),
+                (15, "Give one digit after the point."),
             ),
             hint="predictions.by_category(launches) has an item for each category: .what and .median.",
         ),
@@ -204,8 +204,8 @@ LESSON = Lesson(
             right=least_trusted,
             others=more_trusted,
             slips={
-                "blocks": "That one has the smallest median error. Asked is for the largest.",
-                "occupancy": "Its 90th percentile is the largest. Asked is for the largest median.",
+                "queue": "That one has the smallest median error. Asked is for the largest.",
+                "cache": "Its 90th percentile is large. Asked is for the largest median.",
             },
             hint="Answer with the name of a category: the one with the largest median error. The picture has them in "
             "the "

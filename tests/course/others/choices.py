@@ -46,11 +46,11 @@ OTHERS = (
     ),
     Others(
         "16-trust-it-least",
-        ("Scan", "scan ", np.str_("scan"), np.array("scan")),
+        ("Clusters", "clusters ", np.str_("clusters"), np.array("clusters")),
         (
-            ("occupancy", "the second worst", "median|worst|sort|larger"),
-            ("tiny", "a large 90th percentile", "median|90th"),
-            ("blocks", "the smallest error", "least|small|best|largest"),
+            ("few", "the second worst", "median|worst|sort|larger"),
+            ("cache", "a large 90th percentile", "median|90th"),
+            ("queue", "the smallest error", "least|small|best|largest"),
             ("atomics", "the one of exercise 1", "median|worst|largest|larger"),
             ("reductions", "no category", "categor|none of|one of"),
             (19, "a position", "categor|none of|one of|text|name"),

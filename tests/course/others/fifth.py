@@ -288,11 +288,11 @@ RARER = (
         "16-atomics",
         (),
         (
-            (12, "Rounded, as the lesson prints it.", "digit|point"),
-            (31, "The number of launches of the line.", "how many launches"),
+            (15, "Rounded, as the lesson prints it.", "digit|point"),
+            (13, "The number of launches of the line.", "how many launches"),
         ),
     ),
-    Others("16-too-long", (), ((42, "One was counted too many.", NOT_NAMED),)),
+    Others("16-too-long", (), ((18, "One was counted too many.", NOT_NAMED),)),
     Others("17-three-floats-apart", (), ((96, "96 floats are touched.", "float|8|sector"),)),
 )
 
@@ -853,24 +853,24 @@ OTHERS = (
     ),
     Others(
         "16-atomics",
-        (np.float32(12.1),),
+        (np.float32(15.3),),
         (
             (round(atomics_error("H100", "cold"), 1), "The H100's launches.", "H200|H100"),
-            (43, "The 90th percentile of the line, not the median.", "90th"),
+            (27, "The 90th percentile of the line, not the median.", "90th"),
         ),
     ),
     Others(
         "16-too-long",
         (),
-        ((20, "Those that were predicted too short: a ratio below 1 was taken for too long.", "predicted too short"),),
+        ((26, "Those that were predicted too short: a ratio below 1 was taken for too long.", "predicted too short"),),
     ),
     Others(
         "16-trust-it-least",
-        (np.str_("scan"),),
+        (np.str_("clusters"),),
         (
             (
-                "atomics",
-                "The lowest line of the text's list of bad categories that has more than two launches.",
+                "tensor",
+                "The lowest line of the text's list of bad categories that has more than three launches.",
                 "median",
             ),
             ("tail", "The list was read from its other end.", "median|largest"),

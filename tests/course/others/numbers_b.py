@@ -272,23 +272,23 @@ OTHERS = (
     ),
     Others(
         "16-atomics",
-        (12.1, np.float32(12.1), Fraction(121, 10), Decimal("12.1"), 12.14),
+        (15.3, np.float32(15.3), Fraction(153, 10), Decimal("15.3"), 15.34),
         (
-            (0.121, "a share", "percent|100"),
-            (15.0, "a warm cache", "cold|warm"),
+            (0.153, "a share", "percent|100"),
+            (7.9, "a warm cache", "cold|warm"),
             (round(atomics_error("H100", "cold"), 1), "an H100", "H200|H100"),
-            (43.2, "the 90th percentile", "median|90th"),
-            ("12.1 %", "a text", "number|text|quote"),
+            (27.3, "the 90th percentile", "median|90th"),
+            ("15.3 %", "a text", "number|text|quote"),
         ),
     ),
     Others(
         "16-too-long",
-        (*whole(41), 82 // 2),
+        (*whole(17), 34 // 2),
         (
-            (61, "all misses", "too long|short|all|half"),
-            (184, "all launches that are too long", "20|error above|only"),
-            (0.67, "a share", "how many|count|share|number|whole"),
-            (126, "all launches that are too short", "20|error above|only|short|too long"),
+            (43, "all misses", "too long|short|all|half"),
+            (151, "all launches that are too long", "20|error above|only"),
+            (0.4, "a share", "how many|count|share|number|whole"),
+            (185, "all launches that are too short", "20|error above|only|short|too long"),
         ),
     ),
     Others(
