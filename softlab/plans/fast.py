@@ -122,7 +122,7 @@ def _few(request: PlanRequest, log: StepLog, row: Row, kernel: str, threads: int
     else:
         rule = "of the packs that divide the row those with which it takes the least time: no head, no tail"
         log.note("How many elements does a thread move at once?", row.pack_size, rule, cols=request.cols)
-    where = "in lanes of a warp" if kernel == WARP else "in a block of so many threads"
+    where = "in lanes of a warp" if kernel == WARP else "in a block of this size"
     rule = f"a row takes the least time {where}, by the instructions of a thread and the exchange"
     time = round(few_rows.time_of(request, row, kernel, threads), 1)
     take(request, log, kernel, rule, packs=row.packs, time=time)

@@ -15,7 +15,7 @@ import numpy as np
 
 WARP = 32
 _ONE = np.uint32(1)
-#: A set is dense that has no more places than this, or at most so many per lane.
+#: The most places of a dense set, and the most places per lane. One of the two is enough.
 _PLACES, _PER_LANE = 16384, 4
 #: A register's value.
 Value = Any

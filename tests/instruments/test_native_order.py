@@ -61,6 +61,16 @@ class Both:
             self.native = NativeOrder(BLOCKS, THREADS, self.native, of_reads=of_reads)
         self.orders = self.plain, self.native
 
+    def event(self, random: np.random.Generator, now: int) -> None:
+        """An event of any kind."""
+        kind = random.choice(["access", "publish", "barrier", "warp_sync", "cluster", "fence"], p=KINDS)
+        if kind == "fence":
+            lane, scope = some_lanes(random), str(random.choice(SCOPES))
+            for order in self.orders:
+                order.fence(lane, now, scope)
+        else:
+            getattr(self, kind)(random, now)
+
     def compare(self, random: np.random.Generator, now: int) -> None:
         mine, other = random.integers(0, len(EVERY), (2, 400))
         other = np.where(random.random(400) < 0.1, -1, other)
@@ -166,13 +176,7 @@ def test_events_order_lanes_as_in_numpy(
         for batch in range(2):
             for _ in range(EVENTS):
                 now += 1
-                kind = random.choice(["access", "publish", "barrier", "warp_sync", "cluster", "fence"], p=KINDS)
-                if kind == "fence":
-                    lane, scope = some_lanes(random), str(random.choice(SCOPES))
-                    for order in both.orders:
-                        order.fence(lane, now, scope)
-                else:
-                    getattr(both, kind)(random, now)
+                both.event(random, now)
                 if random.random() < 0.05:
                     both.native.make_room()
                 both.compare(random, now)
@@ -300,13 +304,7 @@ def test_nodes_that_nobody_has_are_left_out(widest_rows: int, monkeypatch: pytes
         both = Both({7: 3, 101: 2}, {7: 3, 101: 2}, False)
         for step in range(60):
             now += 1
-            kind = random.choice(["access", "publish", "barrier", "warp_sync", "cluster", "fence"], p=KINDS)
-            if kind == "fence":
-                lane, scope = some_lanes(random), str(random.choice(SCOPES))
-                for order in both.orders:
-                    order.fence(lane, now, scope)
-            else:
-                getattr(both, kind)(random, now)
+            both.event(random, now)
             if step % 9 == 8:
                 before, held = int(both.native._s[layout.NODE_COUNT]), nodes_held(both.native)
                 both.native.make_room()

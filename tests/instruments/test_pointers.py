@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,22 @@ from softlab.instruments.pointers import PointerAnalysis, PointerFlow
 
 _SIGNATURE = 'extern "C" __global__ void k(const float* a, const float* b, float* y, const float* const* table) {\n'
 _BEFORE = "  __device__ float kept[32]; __device__ const float* chosen;\n"
+#: What each analysis found, and the instructions that it looked at.
+Analyses = list[tuple[PointerAnalysis, tuple[Any, ...]]]
+
+
+@pytest.fixture
+def analyses(monkeypatch: pytest.MonkeyPatch) -> Analyses:
+    """All analyses of the test."""
+    found: Analyses = []
+    analyse = PointerFlow.analyse
+
+    def kept(flow: PointerFlow, *given: object) -> PointerAnalysis:
+        found.append((analyse(flow, *given), tuple(flow._image.instructions)))  # type: ignore[arg-type]
+        return found[-1][0]
+
+    monkeypatch.setattr(PointerFlow, "analyse", kept)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -28,33 +46,21 @@ _BEFORE = "  __device__ float kept[32]; __device__ const float* chosen;\n"
         ("atomicAdd(const_cast<float*>(b), a[threadIdx.x]); y[0] = b[threadIdx.x];", {"a"}),
     ],
 )
-def test_loads_of_what_nobody_writes_are_quiet(body: str, quiet: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loads_of_what_nobody_writes_are_quiet(body: str, quiet: set[str], analyses: Analyses) -> None:
     """The names stand for the loads: one load per name, and no store is quiet."""
-    found: list[PointerAnalysis] = []
-    opcodes: list[str] = []
-    analyse = PointerFlow.analyse
-
-    def kept(flow: PointerFlow, *given: object) -> PointerAnalysis:
-        found.append(analyse(flow, *given))  # type: ignore[arg-type]
-        opcodes[:] = [instruction.opcode for instruction in flow._image.instructions]
-        return found[-1]
-
-    monkeypatch.setattr(PointerFlow, "analyse", kept)
     a, b, y = (np.ones(128, np.float32) for _ in range(3))
     kernel = Kernel(_BEFORE + _SIGNATURE + "  " + body + "\n}", "k")
     kernel.run(1, 32, (a, b, y, np.zeros(4, np.uint64)), check="collect")
-    (analysis,) = found
+    ((analysis, instructions),) = analyses
     assert len(analysis.quiet) == len(quiet)
-    assert {opcodes[index] for index in analysis.quiet} == {"ld"}
+    assert {instructions[index].opcode for index in analysis.quiet} == {"ld"}
 
 
 @pytest.mark.parametrize(("first", "second", "read", "quiet"), [
     ("ay", "zb", "a", False), ("ay", "zb", "b", False), ("ay", "zb", "y", False), ("ay", "zb", "z", False),
     ("ab", "yz", "b", True), ("yz", "ab", "a", True), ("yz", "ab", "y", False), ("yz", "ab", "z", False),
 ])  # fmt: skip
-def test_pointers_that_come_in_pairs(
-    first: str, second: str, read: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pointers_that_come_in_pairs(first: str, second: str, read: str, quiet: bool, analyses: Analyses) -> None:
     """The kernel loads two pointers of its parameters by one instruction, and writes to the arrays y and z.
 
     Each register of a pair may have either pointer.
@@ -78,24 +84,15 @@ def test_pointers_that_come_in_pairs(
   ret;
 }}
 """
-    found: list[tuple[PointerAnalysis, list[str]]] = []
-    analyse = PointerFlow.analyse
-
-    def kept(flow: PointerFlow, *given: object) -> PointerAnalysis:
-        texts = [instruction.text for instruction in flow._image.instructions]
-        found.append((analyse(flow, *given), texts))  # type: ignore[arg-type]
-        return found[-1][0]
-
-    monkeypatch.setattr(PointerFlow, "analyse", kept)
     arrays = [np.ones(32, np.float32) for _ in range(5)]
     Kernel.from_ptx(ptx, "k").run(1, 32, arrays, check="collect")
-    ((analysis, texts),) = found
-    (load,) = (index for index, text in enumerate(texts) if text.startswith("ld.global"))
+    ((analysis, instructions),) = analyses
+    (load,) = (index for index, one in enumerate(instructions) if one.text.startswith("ld.global"))
     assert set(analysis.quiet) == ({load} if quiet else set())
 
 
 @pytest.mark.parametrize("written", [False, True])
-def test_a_copy_from_an_array_that_nobody_writes_is_quiet(written: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_from_an_array_that_nobody_writes_is_quiet(written: bool, analyses: Analyses) -> None:
     """Of the two addresses of a copy to shared memory the second one is in global memory."""
     ptx = f"""
 .version 8.8
@@ -116,16 +113,8 @@ def test_a_copy_from_an_array_that_nobody_writes_is_quiet(written: bool, monkeyp
   ret;
 }}
 """
-    found: list[tuple[PointerAnalysis, list[str]]] = []
-    analyse = PointerFlow.analyse
-
-    def kept(flow: PointerFlow, *given: object) -> PointerAnalysis:
-        opcodes = [instruction.opcode for instruction in flow._image.instructions]
-        found.append((analyse(flow, *given), opcodes))  # type: ignore[arg-type]
-        return found[-1][0]
-
-    monkeypatch.setattr(PointerFlow, "analyse", kept)
     Kernel.from_ptx(ptx, "k").run(1, 32, (np.ones(32, np.uint32), np.zeros(32, np.uint32)), check="collect")
-    ((analysis, opcodes),) = found
+    ((analysis, instructions),) = analyses
+    opcodes = [instruction.opcode for instruction in instructions]
     assert (opcodes.index("cp") in analysis.quiet) == (not written)
     assert opcodes.index("st") not in analysis.quiet

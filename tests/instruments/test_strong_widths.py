@@ -17,7 +17,7 @@ from softlab.kernel import Kernel
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 BLOCKS, THREADS, STEPS, WORDS = 3, 96, 10, 640
-#: So many words are in the first array, the others in the second.
+#: The number of words in the first array. The others are in the second.
 FIRST = 208
 #: PTX of one access to ``a``, of the 32-bit value ``v`` and the 64-bit value ``w``.
 ACCESSES = [

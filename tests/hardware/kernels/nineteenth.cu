@@ -625,7 +625,7 @@ __global__ void hex_numbers(const uint2* __restrict__ text, u32* __restrict__ ou
 
 __constant__ u8 vigenere_key[16] = {11, 4, 19, 20, 2, 8, 17, 13, 0, 24, 6, 15, 3, 21, 9, 25};
 
-// Letters moved by a key that repeats; each thread takes every so many letters.
+// Letters moved by a key that repeats. The step from letter to letter of a thread is the number of threads.
 __global__ void vigenere_letters(const u8* __restrict__ text, u8* __restrict__ out, int n) {
   for (int k = thread_number(); k < n; k += gridDim.x * blockDim.x)
     out[k] = 'a' + (text[k] - 'a' + vigenere_key[k % 16]) % 26;
