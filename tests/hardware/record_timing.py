@@ -28,6 +28,8 @@ agrees with one of them. Else the launch stands in "failed", with the times.
 
 from __future__ import annotations
 
+import argparse
+import inspect
 import json
 import lzma
 import statistics
@@ -429,12 +431,21 @@ def _worst(pairs: Sequence[tuple[str, str, float, float, float]]) -> list[tuple[
     return sorted(pairs, key=lambda pair: -abs(pair[2] - pair[3]) / pair[3])[:10]
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """One of the seven commands, and its paths."""
-    command, chosen, *paths = sys.argv[1:]
     commands: dict[str, Callable[..., None]] = {"predict": predict, "prepare": prepare, "measure": measure}
     commands |= {"record": measure_all, "report": report, "collect": collect, "launch": launch}
-    commands[command](SETS[chosen], *map(Path, paths))
+    parser = argparse.ArgumentParser(prog="python -m tests.hardware.record_timing")
+    parser.add_argument("command", choices=commands)
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="what the command reads or writes")
+    given = parser.parse_args(arguments)
+    command = commands[given.command]
+    try:
+        inspect.signature(command).bind(given.set, *given.paths)
+    except TypeError as error:
+        parser.error(f"{given.command}: {error}")
+    command(SETS[given.set], *given.paths)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from tests.hardware import (
     twelfth_cases,
     validation_cases,
 )
-from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, measure_all, settled
+from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, main, measure_all, settled
 from tests.hardware.timing_cases import Array
 
 DATA = Path(__file__).parent.parent / "data"
@@ -259,3 +259,18 @@ def test_the_report_compares_what_was_measured(capsys):
     assert "rank correlation 1.0000" in text
     assert len(_worst(pairs)) == 10
     assert _worst(pairs)[0][2] / _worst(pairs)[0][3] == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: command, set, PATH"),
+        (["mesure", "sixth", "out"], "invalid choice: 'mesure'"),
+        (["measure", "sixth", "folder"], "measure: missing a required argument: 'out'"),
+    ],
+)
+def test_a_command_that_lacks_something_says_so(arguments, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
