@@ -4,7 +4,7 @@ python -m tests.hardware.record_timing predict SET FILE        # no GPU: commit 
 python -m tests.hardware.record_timing prepare SET FOLDER      # NVRTC, no GPU: one file with every cubin
 python -m tests.hardware.record_timing measure SET FOLDER OUT  # GPU; NumPy and CuPy alone: OUT/SET_DEVICE.json
 python -m tests.hardware.record_timing record SET FOLDER OUT   # GPU: prepare if need be, then measure to the end
-ncu --csv --page raw --metrics ... python -m tests.hardware.record_timing launch SET FOLDER   # GPU: why warps stall
+python -m tests.hardware.record_stalls SET FOLDER OUT          # GPU and ncu: why warps stall
 python -m tests.hardware.record_timing report SET FILE OUT..   # predictions beside what was measured, by category
 python -m tests.hardware.record_timing collect SET FILE OUT..  # -> softlab/timing/data/: validated.json, launches.json
 
@@ -190,13 +190,12 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
     """Time every case on the current GPU. A launch that fails ends the process; the next one goes on behind it."""
     import cupy
 
-    functions, static_bytes = _loaded(folder)
+    functions, static_bytes = functions_in(folder)
     timer = _Timer(cupy, functions)
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     nothing = partial(functions["nothing"], (1, 1, 1), (32, 1, 1), ())
-    short = next((one for one in _DEVICES if one.upper() in device), _DEVICES[-1])
     out.mkdir(parents=True, exist_ok=True)
-    path = out / f"{_name(chosen)}_{short}.json"
+    path = out / f"{_name(chosen)}_{short_name(device)}.json"
     record: dict[str, Any] = {
         "about": f"One launch between CUDA events, medians of {REPEATS}, mean of two passes in opposite order, minus "
         "an empty kernel's, which is measured before each launch, and of which the median counts; microseconds. late: "
@@ -220,14 +219,11 @@ def measure(chosen: Any, folder: Path, out: Path) -> None:
                 continue
             if time.perf_counter() - started > _SECONDS:
                 raise SystemExit(f"out of time at {case.name}")
-            fresh = kept.setdefault(case.name, [_on_gpu(cupy, a) for a in case.arguments])
+            fresh = kept.setdefault(case.name, [on_gpu(cupy, a) for a in case.arguments])
             arguments = [a.copy() for a in fresh]
-            function = functions[case.kernel]
-            if case.smem + static_bytes[case.kernel] > 48 << 10:
-                cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
-            grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
+            launch = launch_of(cupy, case, functions[case.kernel], static_bytes[case.kernel], arguments)
             empty.append(timer.times(nothing))
-            times.append(timer.times(partial(function, grid, block, arguments, case.smem)))
+            times.append(timer.times(launch))
     except Exception as error:  # this process cannot use the GPU any more
         record["faults"][case.name if case else ""] = f"{type(error).__name__}: {error}"[:200]
         raise
@@ -267,22 +263,7 @@ def _agreed(times: Sequence[dict[str, float]]) -> tuple[int, int] | None:
     return next((pair for pair in pairs if all(near(times[pair[0]][s], times[pair[1]][s]) for s in times[0])), None)
 
 
-def launch(chosen: Any, folder: Path) -> None:
-    """Launch every third case once, for a profiler around this process."""
-    import cupy
-
-    functions, static_bytes = _loaded(folder)
-    for case in chosen.cases()[::3]:
-        function = functions[case.kernel]
-        arguments = [_on_gpu(cupy, a) for a in case.arguments]
-        if case.smem + static_bytes[case.kernel] > 48 << 10:
-            cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
-        grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
-        function(grid, block, arguments, case.smem)
-        cupy.cuda.runtime.deviceSynchronize()
-
-
-def _loaded(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
+def functions_in(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
     """The prepared functions on the current GPU, and the bytes of their static shared memory, by name."""
     from cupy.cuda.function import Module
 
@@ -295,7 +276,23 @@ def _loaded(folder: Path) -> tuple[dict[str, Any], dict[str, int]]:
     return functions, {name: size for name, (_, _, size) in programs}
 
 
-def _on_gpu(cupy: Any, argument: Any) -> Any:
+def short_name(device: str) -> str:
+    """The end of a record's name: "h200", "h100" or "gpu"."""
+    return next((one for one in _DEVICES if one.upper() in device), _DEVICES[-1])
+
+
+def launch_of(
+    cupy: Any, case: TimingCase, function: Any, static_bytes: int, arguments: Sequence[Any]
+) -> Callable[[], Any]:
+    """What launches a case on the current GPU."""
+    if case.smem + static_bytes > 48 << 10:
+        cupy.cuda.driver.funcSetAttribute(function.ptr, 8, case.smem)
+    grid, block = ((*shape, 1, 1)[:3] for shape in (case.grid, case.block))
+    return partial(function, grid, block, arguments, case.smem)
+
+
+def on_gpu(cupy: Any, argument: Any) -> Any:
+    """An argument of a case as the GPU takes it."""
     if isinstance(argument, tuple):
         return np.dtype(argument[0]).type(argument[1])
     if argument.kind == "zeros":
@@ -352,15 +349,18 @@ class _Timer:
 
 
 def report(chosen: Any, predictions: Path, *folders: Path) -> None:
-    """Errors by category, the worst ten, rank correlation, and the roofline's error."""
+    """Errors by category, the worst ten, rank correlation, the roofline's error, block sizes and reasons of stalls."""
     predicted = json.loads(predictions.read_text())["cases"]
     for path in sorted(p for folder in folders for p in folder.glob(f"{_name(chosen)}_h*.json")):
         measured = json.loads(path.read_text())
         device = path.stem.rpartition("_")[2].upper()
         for cache in ("cold", "warm"):
             _print_errors(f"{device}, {cache}", _pairs(predicted, measured["cases"], device, cache))
+            _print_series(chosen, predicted, measured["cases"], device, cache)
         for name in sorted(set(predicted) - set(measured["cases"])):
             print("not measured:", name)
+    for path in sorted(p for folder in folders for p in folder.glob(f"{_name(chosen)}_stalls_h*.json")):
+        _print_stalls(path.stem.rpartition("_")[2].upper(), predicted, json.loads(path.read_text())["cases"])
 
 
 def collect(chosen: Any, predictions: Path, *folders: Path) -> None:
@@ -427,14 +427,46 @@ def _print_errors(title: str, pairs: Sequence[tuple[str, str, float, float, floa
         print(f"    {p / m - 1:+7.0%}  {p:9.2f} {m:9.2f}  {name}")
 
 
+def _print_series(chosen: Any, predicted: dict, measured: dict, device: str, cache: str) -> None:
+    """In how many series the block size that is best by the model is within 3 % of the best one.
+
+    Launches that did not count are left out of their series. A launch without a prediction is never the chosen one.
+    """
+    found = {}
+    for name, launches in chosen.series().items() if hasattr(chosen, "series") else ():
+        there = [one for one in launches if one in measured]
+        choices = [one for one in there if "error" not in predicted[one]]
+        if len(there) > 1:
+            best = min(measured[one][cache] for one in there)
+            taken = min(choices, key=lambda one: predicted[one][f"{device}.{cache}"], default=None)
+            found[name] = measured[taken][cache] / best - 1 if taken else np.inf
+    good = sum(lost <= 0.03 for lost in found.values())
+    print(f"  best block size within 3 %: {good} of {len(found)} series; others lose:")
+    for name, lost in sorted(found.items(), key=lambda one: -one[1])[: len(found) - good]:
+        print(f"    {lost:+7.0%}  {name}")
+
+
+def _print_stalls(device: str, predicted: dict, measured: dict) -> None:
+    """In how many launches the first reason of stalls is Nsight Compute's; one without a prediction counts as wrong."""
+    wrong = [
+        (name, predicted[name].get("stall", "none"), reason)
+        for name, reason in ((name, next(iter(shares))) for name, shares in measured.items())
+        if predicted[name].get("stall") != reason
+    ]
+    good = len(measured) - len(wrong)
+    print(f"{device}: first reason of stalls as by Nsight Compute: {good} of {len(measured)}; others:")
+    for name, model, reason in wrong:
+        print(f"    {model} instead of {reason}  {name}")
+
+
 def _worst(pairs: Sequence[tuple[str, str, float, float, float]]) -> list[tuple[str, str, float, float, float]]:
     return sorted(pairs, key=lambda pair: -abs(pair[2] - pair[3]) / pair[3])[:10]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """One of the seven commands, and its paths."""
+    """One of the six commands, and its paths."""
     commands: dict[str, Callable[..., None]] = {"predict": predict, "prepare": prepare, "measure": measure}
-    commands |= {"record": measure_all, "report": report, "collect": collect, "launch": launch}
+    commands |= {"record": measure_all, "report": report, "collect": collect}
     parser = argparse.ArgumentParser(prog="python -m tests.hardware.record_timing")
     parser.add_argument("command", choices=commands)
     parser.add_argument("set", choices=SETS)

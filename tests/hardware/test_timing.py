@@ -11,37 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.hardware import (
-    eighteenth_cases,
-    eighth_cases,
-    eleventh_cases,
-    fifteenth_cases,
-    fifth_cases,
-    fourteenth_cases,
-    fourth_cases,
-    nineteenth_cases,
-    ninth_cases,
-    seventeenth_cases,
-    seventh_cases,
-    sixteenth_cases,
-    sixth_cases,
-    tenth_cases,
-    third_cases,
-    thirteenth_cases,
-    timing_cases,
-    twelfth_cases,
-    validation_cases,
-)
-from tests.hardware.record_timing import _pairs, _print_errors, _Timer, _worst, main, measure_all, settled
+from tests.hardware import eighth_cases, fifth_cases, fourth_cases, seventh_cases, sixth_cases
+from tests.hardware.record_stalls import METRIC, REASONS, shares
+from tests.hardware.record_timing import SETS, _pairs, _print_errors, _Timer, _worst, main, measure_all, settled
 from tests.hardware.timing_cases import Array
 
 DATA = Path(__file__).parent.parent / "data"
-SETS = {"timing": timing_cases, "validation": validation_cases, "third": third_cases, "fourth": fourth_cases}
-SETS |= {"fifth": fifth_cases, "sixth": sixth_cases, "seventh": seventh_cases}
-SETS |= {"eighth": eighth_cases, "ninth": ninth_cases, "tenth": tenth_cases, "eleventh": eleventh_cases}
-SETS |= {"twelfth": twelfth_cases, "thirteenth": thirteenth_cases, "fourteenth": fourteenth_cases}
-SETS |= {"fifteenth": fifteenth_cases, "sixteenth": sixteenth_cases, "seventeenth": seventeenth_cases}
-SETS |= {"eighteenth": eighteenth_cases, "nineteenth": nineteenth_cases}
 #: Set -> kernels that the model of that time refused. All of them have estimates since (docs/estimates.md).
 NOT_PREDICTED = {"eighth": {"fft_256"}, "eleventh": {"pollard_rho"}, "twelfth": {"mma_half", "mma_bytes"}}
 NOT_PREDICTED |= {"thirteenth": {"tf32_product", "hmm_forward", "attend_mma", "double_product"}}
@@ -274,3 +249,44 @@ def test_a_command_that_lacks_something_says_so(arguments, said, capsys):
         main(arguments)
     assert ended.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_report_says_which_block_sizes_and_reasons_are_right(tmp_path, capsys):
+    """Three of the launches of each series: the model takes the second one, and is right in the first series alone."""
+    series = {"right": ["a", "b", "c"], "wrong": ["d", "e", "f"], "alone": ["g"], "refused": ["h", "i"]}
+    times = dict(zip("abcdefghi", (2, 1.01, 1, 1, 2, 3, 1, 1, 2), strict=True))
+    predicted = {
+        name: {
+            "category": "alu", "bound": "alu", "stall": "wait", "roofline": 1,
+            "H200.cold": 1 if name in "be" else 2, "H200.warm": times[name],
+        }
+        for name in times
+    }  # fmt: skip
+    predicted |= {name: {"category": "alu", "error": "too long"} for name in "hi"}
+    measured = {"cases": {name: {"cold": took, "warm": took} for name, took in times.items()}}
+    stalls = {"cases": {"a": {"wait": 0.9, "barrier": 0.1}, "b": {"barrier": 0.9}, "h": {"wait": 1.0}}}
+    chosen = SimpleNamespace(series=lambda: series)
+    for name, record in (("x_h200", measured), ("x_stalls_h200", stalls)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(record))
+    (tmp_path / "predicted").write_text(json.dumps({"cases": predicted}))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SETS, "x", chosen)
+        main(["report", "x", str(tmp_path / "predicted"), str(tmp_path)])
+    said = capsys.readouterr().out
+    assert "best block size within 3 %: 1 of 3 series" in said
+    assert "best block size within 3 %: 2 of 3 series" in said
+    assert "+100%  wrong" in said
+    assert "+inf%  refused" in said
+    assert "H200: first reason of stalls as by Nsight Compute: 1 of 3; others:" in said
+    assert "wait instead of barrier  b" in said
+    assert "none instead of wait  h" in said
+
+
+def test_shares_of_stalls_are_read_as_nsight_compute_prints_them():
+    names = ["ID", "Kernel Name", *map(METRIC.format, REASONS)]
+    rows = [names, ["", "", *("inst" for _ in REASONS)]]
+    for number, (wait, barrier) in enumerate(((3, 1), (0, 1200))):
+        ratios = {"wait": f"{wait}", "barrier": f"{barrier:,}", "drain": "0.004"}
+        rows.append([str(number), "k", *(ratios.get(reason, "0") for reason in REASONS)])
+    text = "==PROF== Connected\n" + "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows)
+    assert shares(text) == [{"wait": 0.7493, "barrier": 0.2498}, {"barrier": 1.0}]
