@@ -421,7 +421,7 @@ __global__ void meteor_trails(const float2* __restrict__ meteors, float* __restr
   while (mass > least && height > 0.0f) {
     const float air = __expf(-height * (1.0f / 7.2f)), size = cbrtf(mass);
     const float pressure = air * speed * speed * size * size;
-    speed = fmaxf(speed - dt * 12.0f * pressure / mass, 0.5f);
+    speed = fmaxf(speed - dt * 12.0f * pressure / mass, 3.0f);
     mass -= dt * 0.9f * pressure * speed;
     height -= dt * 0.7f * speed;
   }
@@ -1250,5 +1250,7 @@ __global__ void leap_years(const int* years, int* out, int n) {
 
 __global__ void hypotenuses(const float* a, const float* b, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = sqrt(pow(a[i], 2.0) + pow(b[i], 2.0));
+  double x = 0, y = 0;
+  if (i < n) x = a[i], y = b[i];
+  if (i < n) out[i] = sqrt(pow(x, 2.0) + pow(y, 2.0));
 }
