@@ -370,10 +370,10 @@ def _(seconds, out, n):
     return [*"".join(f"{start + timedelta(seconds=s):%Y-%m-%d %H:%M:%S}\n" for s in seconds.tolist()).encode()]
 
 
-@small("zobrist_boards", 2, 32, numbers(64 * 90, 13, "u1"), numbers(832, 1 << 63, "u8"), zeros(90, "u8"), i(90),
-       output=2)  # fmt: skip
+@small("zobrist_boards", 2, 32, Given("boards", "u4", 16 * 90, 13), Given("long words", "u8", 832), zeros(90, "u8"),
+       i(90), output=2)  # fmt: skip
 def _(boards, words, out, n):
-    squares = boards.reshape(16, n, 4).transpose(1, 0, 2).reshape(n, 64)
+    squares = boards.view("u1").reshape(16, n, 4).transpose(1, 0, 2).reshape(n, 64)
     return np.bitwise_xor.reduce(words.reshape(64, 13)[np.arange(64), squares], axis=1)
 
 
@@ -417,7 +417,7 @@ def _(messages, out, n, quads):
 ASCON_BOX = bytes.fromhex("040b1f141a1509021b0508121d03061c1e13070e000d1118100c0119160a0f17")
 
 
-@small("ascon_states", 2, 32, numbers(5 * 50, 1 << 63, "u8"), zeros(250, "u8"), i(50), i(2))
+@small("ascon_states", 2, 32, Given("long words", "u8", 250), zeros(250, "u8"), i(50), i(2))
 def _(states, out, n, turns):
     def right(bits, by):
         return np.roll(bits, by, axis=-1)
@@ -433,7 +433,7 @@ def _(states, out, n, turns):
     return np.packbits(bits).view(">u8")
 
 
-@small("selector_words", 4, 32, numbers(120, 1 << 63, "u8"), zeros(120, "u8"), i(120))
+@small("selector_words", 4, 32, Given("long words", "u8", 120), zeros(120, "u8"), i(120))
 def _(words, out, n):
     widths, found = [*map(int, small.constants("width_of"))], []
     for word in words.tolist():

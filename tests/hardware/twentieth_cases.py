@@ -25,7 +25,20 @@ DRAM = ("stream",)
 POWERS = (32, 64, 128, 256, 512, 1_024)
 BLOCKS = (32, 64, 96, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1_024)
 #: What shapes of blocks are drawn from.
-SHAPES = ((8, 8), (32, 2), (16, 8), (32, 4), (64, 2), (128, 1), (16, 16), (32, 8), (64, 4), (32, 16), (128, 4), (32, 32))
+SHAPES = (
+    (8, 8),
+    (32, 2),
+    (16, 8),
+    (32, 4),
+    (64, 2),
+    (128, 1),
+    (16, 16),
+    (32, 8),
+    (64, 4),
+    (32, 16),
+    (128, 4),
+    (32, 32),
+)
 WORD = 1 << 32
 
 
@@ -35,11 +48,11 @@ def drawn(name: str, low: int, high: int) -> int:
 
 
 def _how_many(rng: Random) -> int:
-    return rng.choice((3,) * 7 + (4, 4, 5))
+    return rng.choice((3,) * 8 + (4, 4))
 
 
 def sizes(name: str, least: int = 32, most: int = 1_024) -> tuple[int, ...]:
-    """Three to five block sizes from ``least`` to ``most`` at random, by a seed from ``name``."""
+    """Three or four block sizes from ``least`` to ``most`` at random, by a seed from ``name``."""
     rng = Random(f"twentieth, blocks of {name}")
     pool = [b for b in rng.choice((POWERS, POWERS, BLOCKS)) if least <= b <= most]
     pool = pool if len(pool) >= 5 else [b for b in BLOCKS if least <= b <= most]
@@ -47,7 +60,7 @@ def sizes(name: str, least: int = 32, most: int = 1_024) -> tuple[int, ...]:
 
 
 def shapes(name: str, most: int = 1_024) -> tuple[tuple[int, int], ...]:
-    """Three to five shapes of blocks at random, of ``most`` threads at most, by a seed from ``name``."""
+    """Three or four shapes of blocks at random, of ``most`` threads at most, by a seed from ``name``."""
     rng = Random(f"twentieth, shapes of {name}")
     return tuple(sorted(rng.sample([s for s in SHAPES if s[0] * s[1] <= most], _how_many(rng))))
 
@@ -68,6 +81,8 @@ RECIPES: dict[str, Callable[[int, int, np.random.Generator], Any]] = {
     "towers": lambda size, high, rng: high * rng.random(size) ** 4,
     "places of a tensor": lambda size, high, rng: rng.integers(0, high, size) ** 2 // high,
     "shifted halves": lambda size, high, rng: rng.random(2 * size).astype("f2").view("u4"),
+    "boards": lambda size, high, rng: rng.integers(0, high, 4 * size, "u1").view("u4"),
+    "long words": lambda size, high, rng: rng.integers(0, 1 << 64, size, "u8"),
     "steps": lambda size, high, rng: rng.choice([0, 0, 1, 2, high, high // 2], size),
 }
 
@@ -120,6 +135,7 @@ def _rows(case: Any) -> None:
     rows, columns = drawn("rows of mean_bearings", 200, 2_000), drawn("columns of mean_bearings", 600, 6_000)
     within(case, "reduce", "mean_bearings", rows, sizes("mean_bearings"), unit(rows * columns, high=3),
            zeros(2 * rows), i(columns))  # fmt: skip
+    case("stream", "mean_bearings", 1_800, 256, unit(1_800 * 12_000, high=3), zeros(3_600), i(12_000))
     rows, columns = drawn("rows of mean_differences", 150, 900), drawn("columns of mean_differences", 400, 1_000)
     within(case, "shared", "mean_differences", rows, sizes("mean_differences", most=512), normal(rows * columns),
            zeros(rows), i(columns), smem=4 * columns)  # fmt: skip
@@ -138,7 +154,7 @@ def _relaxed(case: Any) -> None:
     within(case, "barrier", "storage_values", paths, sizes("storage_values"), unit(paths * days), zeros(paths),
            i(days), i(levels), smem=8 * levels)  # fmt: skip
     case("few", "storage_values", 2, 256, unit(2 * 250), zeros(2), i(250), i(500), smem=4_000)
-    elements = drawn("nodal_derivatives", 1_500, 9_000)
+    elements = drawn("nodal_derivatives", 1_000, 4_000)
     within(case, "shared", "nodal_derivatives", elements, sizes("nodal_derivatives", most=256),
            normal(216 * elements), normal(36), zeros(648 * elements))  # fmt: skip
     pairs, points = drawn("linking_numbers", 150, 1_000), drawn("points of linking_numbers", 96, 320)
@@ -177,12 +193,13 @@ def _sums_by_atomics(case: Any) -> None:
 
 
 def _pictures(case: Any) -> None:
-    width, height = side("dendrite_growth", 400, 1_800)
+    width, height = side("dendrite_growth", 300, 1_000)
     in_shapes(case, "sfu", "dendrite_growth", width, height, shapes("dendrite_growth"), unit(width * height),
               unit(width * height, high=2), zeros(width * height), i(width), i(height))  # fmt: skip
     words, height = drawn("words of lattice_gas_words", 60, 250), drawn("height of lattice_gas_words", 1_500, 6_000)
     in_shapes(case, "cache", "lattice_gas_words", words, height, shapes("lattice_gas_words"),
-              numbers(4 * words * height, WORD, "u4"), zeros(4 * words * height, "u4"), i(words), i(height))  # fmt: skip
+              numbers(4 * words * height, WORD, "u4"), zeros(4 * words * height, "u4"), i(words),
+              i(height))  # fmt: skip
     in_shapes(case, "stream", "lattice_gas_words", 500, 8_000, ((64, 4),), numbers(16_000_000, WORD, "u4"),
               zeros(16_000_000, "u4"), i(500), i(8_000))  # fmt: skip
 
@@ -207,8 +224,8 @@ def _physics(case: Any) -> None:
     spread(case, "divergence", "meteor_trails", n, sizes("meteor_trails", most=512), unit(2 * n), zeros(n), i(n),
            f(0.08))  # fmt: skip
     n, count = drawn("lomb_powers", 4_000, 30_000), drawn("samples of lomb_powers", 150, 320)
-    spread(case, "sfu", "lomb_powers", n, sizes("lomb_powers", most=512), unit(2 * count, high=9), zeros(n), i(n), i(count),
-           f(0.001))  # fmt: skip
+    spread(case, "sfu", "lomb_powers", n, sizes("lomb_powers", most=512), unit(2 * count, high=9), zeros(n), i(n),
+           i(count), f(0.001))  # fmt: skip
     case("tail", "lomb_powers", 265, 1_024, unit(400, high=9), zeros(271_000), i(271_000), i(200), f(0.0001))
 
 
@@ -217,8 +234,10 @@ def _geometry(case: Any) -> None:
     spread(case, "divergence", "overlap_areas", n, (32, 64, 96, 128), normal(4 * n), zeros(n), i(n),
            smem=lambda block: 16 * block)  # fmt: skip
     n, triangles = drawn("solid_angles", 6_000, 40_000), drawn("triangles of solid_angles", 40, 100)
-    spread(case, "sfu", "solid_angles", n, sizes("solid_angles", most=256), normal(12 * triangles), normal(4 * n, high=2),
-           zeros(n), i(n), i(triangles))  # fmt: skip
+    spread(case, "sfu", "solid_angles", n, sizes("solid_angles", most=256), normal(12 * triangles),
+           normal(4 * n, high=2), zeros(n), i(n), i(triangles))  # fmt: skip
+    spread(case, "sfu", "solid_angles", 300_000, 128, normal(12 * 90), normal(4 * 300_000, high=2), zeros(300_000),
+           i(300_000), i(90))  # fmt: skip
 
 
 def _doubles(case: Any) -> None:
@@ -226,10 +245,22 @@ def _doubles(case: Any) -> None:
     spread(case, "fp64", "double_determinants", n, one("double_determinants", most=512), unit(25 * n, "f8"),
            zeros(n, "f8"), i(n))  # fmt: skip
     n, size = drawn("sturm_counts", 4_000, 40_000), drawn("size of sturm_counts", 100, 300)
-    spread(case, "fp64", "sturm_counts", n, sizes("sturm_counts", most=512), normal(size, "f8"), normal(size, "f8", high=2),
-           zeros(n, "i4"), i(n), i(size), f(-5), f(10 / n))  # fmt: skip
+    spread(case, "fp64", "sturm_counts", n, sizes("sturm_counts", most=512), normal(size, "f8"),
+           normal(size, "f8", high=2), zeros(n, "i4"), i(n), i(size), f(-5), f(10 / n))  # fmt: skip
     n = drawn("annuity_values", 20_000, 150_000)
-    spread(case, "fp64", "annuity_values", n, sizes("annuity_values", most=512), unit(n, "f8"), zeros(n, "f8"), i(n), f(0.03))
+    spread(
+        case,
+        "fp64",
+        "annuity_values",
+        n,
+        sizes("annuity_values", most=512),
+        unit(n, "f8"),
+        zeros(n, "f8"),
+        i(n),
+        f(0.03),
+    )
+    n = 1_200_000
+    spread(case, "fp64", "annuity_values", n, 192, unit(n, "f8"), zeros(n, "f8"), i(n), f(0.02))
     n = drawn("divided_differences", 20_000, 150_000)
     spread(case, "local", "divided_differences", n, sizes("divided_differences", most=512), unit(20 * n),
            normal(20 * n), zeros(n), i(n), i(20))  # fmt: skip
@@ -239,7 +270,7 @@ def _products(case: Any) -> None:
     n = drawn("mma_mixing", 1_000, 6_000)
     spread(case, "tensor", "mma_mixing", 32 * n, (64, 256), Given("shifted halves", "u4", 128 * n),
            unit(256, "f2"), zeros(128 * n, "u4"), i(n), i(drawn("turns of mma_mixing", 60, 300)), f(0.125))  # fmt: skip
-    for across, down, inner in ((6, 5, 512), (20, 13, 1_024), (33, 24, 768)):
+    for across, down, inner in ((6, 5, 512), (20, 13, 1_024), (33, 24, 768), (64, 60, 1_024)):
         case("tensor", "mma_tile_product", (across, down), 128, normal(64 * down * inner, "f2"),
              normal(64 * across * inner, "f2", high=2), zeros(4_096 * across * down), i(64 * across),
              i(inner))  # fmt: skip
@@ -249,12 +280,14 @@ def _keys(case: Any) -> None:
     n = drawn("bit_neighbours", 20_000, 120_000)
     spread(case, "cache", "bit_neighbours", n, sizes("bit_neighbours"), numbers(1 << 17, WORD, "u4"),
            numbers(n, 1 << 22, "u4"), zeros(n, "i4"), i(n), i(22))  # fmt: skip
+    spread(case, "cache", "bit_neighbours", 400_000, 256, numbers(1 << 17, WORD, "u4"), numbers(400_000, 1 << 22, "u4"),
+           zeros(400_000, "i4"), i(400_000), i(22))  # fmt: skip
     n, size = drawn("guessed_places", 60_000, 400_000), drawn("size of guessed_places", 20_000, 900_000)
     spread(case, "cache", "guessed_places", n, sizes("guessed_places"), rows_of_keys(size, 1 << 30),
            numbers(n, 1 << 30), zeros(n, "i4"), i(n), i(size))  # fmt: skip
     n = drawn("zobrist_boards", 60_000, 300_000)
     spread(case, "shared", "zobrist_boards", drawn("threads of zobrist_boards", 40_000, 200_000),
-           sizes("zobrist_boards"), numbers(64 * n, 13, "u1"), numbers(832, 1 << 63, "u8"), zeros(n, "u8"),
+           sizes("zobrist_boards"), Given("boards", "u4", 16 * n, 13), Given("long words", "u8", 832), zeros(n, "u8"),
            i(n))  # fmt: skip
     n = drawn("fingerprint_filter", 200_000, 900_000)
     spread(case, "cache", "fingerprint_filter", drawn("threads of fingerprint_filter", 100_000, 260_000),
@@ -282,10 +315,10 @@ def _codes(case: Any) -> None:
     spread(case, "alu", "chaskey_macs", n, sizes("chaskey_macs"), numbers(4 * n * quads, WORD, "u4"),
            zeros(2 * n, "u4"), i(n), i(quads))  # fmt: skip
     n = drawn("ascon_states", 20_000, 100_000)
-    spread(case, "int64", "ascon_states", n, sizes("ascon_states", most=512), numbers(5 * n, 1 << 63, "u8"), zeros(5 * n, "u8"),
-           i(n), i(drawn("turns of ascon_states", 2, 6)))  # fmt: skip
+    spread(case, "int64", "ascon_states", n, sizes("ascon_states", most=512), Given("long words", "u8", 5 * n),
+           zeros(5 * n, "u8"), i(n), i(drawn("turns of ascon_states", 2, 6)))  # fmt: skip
     n = drawn("selector_words", 100_000, 700_000)
-    spread(case, "int64", "selector_words", n, one("selector_words"), numbers(n, 1 << 63, "u8"), zeros(n, "u8"),
+    spread(case, "int64", "selector_words", n, one("selector_words"), Given("long words", "u8", n), zeros(n, "u8"),
            i(n))  # fmt: skip
     n, length = drawn("xor_series_bits", 6_000, 40_000), drawn("length of xor_series_bits", 60, 250)
     spread(case, "latency", "xor_series_bits", n, sizes("xor_series_bits"), Given("steps", "u4", n * length, 5_000),
@@ -301,15 +334,27 @@ def _numbers(case: Any) -> None:
     spread(case, "divergence", "fraction_depths", n, one("fraction_depths"), numbers(n, 900, "u4"),
            numbers(n, 1_100, "u4"), zeros(n, "u2"), i(n), i(120))  # fmt: skip
     n = drawn("lane_polynomials", 3_000, 20_000)
-    spread(case, "shuffle", "lane_polynomials", 32 * n, (64, one("lane_polynomials", least=128)), numbers(32 * n, 12_289),
-           numbers(32 * n, 12_288), zeros(32 * n, "i4"), i(n))  # fmt: skip
+    spread(case, "shuffle", "lane_polynomials", 32 * n, (64, one("lane_polynomials", least=128)),
+           numbers(32 * n, 12_289), numbers(32 * n, 12_288), zeros(32 * n, "i4"), i(n))  # fmt: skip
 
 
 def _chances(case: Any) -> None:
     n, deals = drawn("bridge_points", 15_000, 90_000), drawn("deals of bridge_points", 3, 12)
     spread(case, "local", "bridge_points", n, sizes("bridge_points", most=640), zeros(n, "i4"), i(n), i(deals), u(1))
     n, paths = drawn("cliquet_payoffs", 15_000, 90_000), drawn("paths of cliquet_payoffs", 8, 30)
-    spread(case, "sfu", "cliquet_payoffs", n, one("cliquet_payoffs", most=256), zeros(n), i(n), i(paths), i(12), f(0.08), u(2))
+    spread(
+        case,
+        "sfu",
+        "cliquet_payoffs",
+        n,
+        one("cliquet_payoffs", most=256),
+        zeros(n),
+        i(n),
+        i(paths),
+        i(12),
+        f(0.08),
+        u(2),
+    )
     case("tail", "cliquet_payoffs", 1_060, 256, zeros(271_000), i(271_000), i(30), i(8), f(0.05), u(3))
     for category, n in (("constant", drawn("scenario_losses", 30_000, 200_000)), ("stream", 1_000_001)):
         spread(case, category, "scenario_losses", n, one(f"scenario_losses {category}"), normal(24 * n), zeros(n),

@@ -1141,6 +1141,7 @@ __global__ void __cluster_dims__(8) cluster_running_sums(const int* __restrict__
   __shared__ int totals[8];
   const auto cluster = cg::this_cluster();
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, rank = cluster.block_rank();
+  cluster.sync();
   const size_t first = (size_t)blockIdx.x * each * blockDim.x + threadIdx.x * each;
   int own = 0;
   for (int j = 0; j < each; j++) own += in[first + j];
