@@ -565,10 +565,10 @@ def _(values, out, n, turns):
     return x
 
 
-@small("spelled_out<200>", 2, 32, numbers(50, WORD, "u4"), zeros(50, "u4"), i(50), i(2))
+@small("spelled_out<70>", 2, 32, numbers(50, WORD, "u4"), zeros(50, "u4"), i(50), i(2))
 def _(values, out, n, turns):
     x = values.astype("u8")
-    for j in [*range(200)] * int(turns):
+    for j in [*range(210)] * int(turns):
         x = ((x ^ x >> np.uint64(j % 13 + 3)) * ((0x9E3779B1 + 2 * 0x01F351 * j) % WORD) + 77 * j) % WORD
     return x
 

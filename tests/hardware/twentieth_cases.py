@@ -375,7 +375,7 @@ def _chains_and_programs(case: Any) -> None:
     for grid, block, turns in ((1, 32, 300), (132, 64, 500), (66, 512, 150)):
         case("latency", "nested_radicals", grid, block, unit(grid * block), zeros(grid * block), i(grid * block),
              i(turns))  # fmt: skip
-    for kernel, grid, block, turns in (("<200>", 132, 256, 15), ("<3000>", 132, 128, 2), ("<3000>", 500, 256, 1)):
+    for kernel, grid, block, turns in (("<70>", 132, 256, 15), ("<1000>", 132, 128, 2), ("<1000>", 500, 256, 1)):
         case("fetch", f"spelled_out{kernel}", grid, block, numbers(grid * block, WORD, "u4"), zeros(grid * block, "u4"),
              i(grid * block), i(turns))  # fmt: skip
     n, turns = drawn("dispatched_cases", 20_000, 90_000), drawn("turns of dispatched_cases", 8, 16)

@@ -1071,16 +1071,22 @@ __global__ void nested_radicals(const float* __restrict__ in, float* __restrict_
   out[k] = x;
 }
 
-// N different steps, all of them written out.
+template <int FIRST, int COUNT>
+__device__ __forceinline__ u32 steps_of(u32 x) {
+#pragma unroll
+  for (int j = FIRST; j < FIRST + COUNT; j++)
+    x = (x ^ x >> (j % 13 + 3)) * (0x9e3779b1u + 2u * 0x01f351u * j) + 77u * j;
+  return x;
+}
+
+// Three times N different steps, all of them written out.
 template <int N>
 __global__ void spelled_out(const u32* __restrict__ in, u32* __restrict__ out, int n, int turns) {
   const int k = own_number();
   if (k >= n) return;
   u32 x = in[k];
 #pragma unroll 1
-  for (int t = 0; t < turns; t++)
-#pragma unroll
-    for (int j = 0; j < N; j++) x = (x ^ x >> (j % 13 + 3)) * (0x9e3779b1u + 2u * 0x01f351u * j) + 77u * j;
+  for (int t = 0; t < turns; t++) x = steps_of<2 * N, N>(steps_of<N, N>(steps_of<0, N>(x)));
   out[k] = x;
 }
 
