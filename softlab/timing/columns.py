@@ -13,6 +13,7 @@ import numpy as np
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int32s, Int64s
 from softlab.sass.streams import Accesses, Kind, Space, Streams, WarpStream
+from softlab.timing.distinct import distinct
 from softlab.timing.first_loads import first_loads
 
 #: Whether a request of each kind changes memory.
@@ -20,6 +21,8 @@ _WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind i
 _ATOMICS = np.array([kind in (Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 #: What NumPy takes for an instruction, in units of 100 microseconds.
 _INSTRUCTION = 0.00005
+#: What it takes for a sector that gets a number, likewise.
+_SECTOR = 0.0001
 
 
 @dataclass(frozen=True)
@@ -165,21 +168,23 @@ class Columns:
     def lanes_adding(self) -> np.ndarray:
         """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)
-        block = np.searchsorted(self.blocks, self.block_of_stream)[self.owner[wanted]]
-        return np.bincount(block, self.lanes[wanted], len(self.blocks)).astype(np.int64)
+        return np.bincount(self._row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
+
+    @cached_property
+    def _row(self) -> np.ndarray:
+        """(m,) int64: the place of each request's block in :attr:`blocks`."""
+        return np.searchsorted(self.blocks, self.block_of_stream)[self.owner]
 
     def _global(self, kinds: np.ndarray) -> np.ndarray:
         return (self.space == Space.GLOBAL) & kinds[self.kind]
 
     def _of_blocks(self, wanted: np.ndarray) -> list[np.ndarray]:
         """The distinct sectors of some requests, by block."""
-        sectors, count = self.sectors[np.repeat(wanted, self.counts)], len(self.blocks)
-        if not len(sectors):
+        count = len(self.blocks)
+        if not wanted.any():
             return [np.zeros(0, np.int64)] * count
-        block = np.searchsorted(self.blocks, self.block_of_stream)[self.owner[wanted]]
-        least, span = int(sectors.min()), int(sectors.max() - sectors.min()) + 1
-        # One number per block and sector: addresses have 48 bits, and a sample some thousand blocks.
-        keys = distinct(np.repeat(block * span - least, self.counts[wanted]) + sectors)
+        keys, least, span = keys_of(self.sectors, self.counts, self._row, wanted)
+        keys = distinct(keys)
         firsts = np.arange(count + 1) * span
         limits = np.searchsorted(keys, firsts)
         found = keys - np.repeat(firsts[:-1] - least, np.diff(limits))
@@ -206,6 +211,57 @@ class Columns:
         return weighed(self.instructions, np.bitwise_count(self.active), weights) if weights.any() else 0
 
 
+def key(
+    sectors: Int64s, counts: Int64s, row: Int64s, wanted: Bytes, requests: int, keys: Int64s, ends: Int64s
+) -> int:
+    """As :func:`keys_of`: the numbers come to ``keys``, and the least sector and the places to ``ends``. How many there
+    are."""
+    found, at, least, most = 0, 0, 0, -1
+    for request in range(requests):
+        first, at = at, at + counts[request]
+        if wanted[request]:
+            for k in range(first, at):
+                if found == 0:
+                    least, most = sectors[k], sectors[k]
+                least, most = min(least, sectors[k]), max(most, sectors[k])
+                found += 1
+    span, at, found = most - least + 1, 0, 0
+    for request in range(requests):
+        first, at = at, at + counts[request]
+        if wanted[request]:
+            before = row[request] * span - least
+            for k in range(first, at):
+                keys[found] = before + sectors[k]
+                found += 1
+    ends[0], ends[1] = least, span
+    return found
+
+
+_KEY = CompiledFunction(key)
+
+
+def keys_of(
+    sectors: np.ndarray, counts: np.ndarray, row: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, int, int]:
+    """One number per sector of the wanted requests: which it is behind ``least``, plus ``span`` per row.
+
+    Arguments:
+        sectors: int64, of all requests one after the other. counts, row, wanted: int64 and bool (m,).
+
+    Returns the numbers, the least of these sectors, and the places from the least to the last one. Addresses have 48
+    bits, and a sample some thousand blocks.
+    """
+    if not _KEY.ready(compiled_blocks(), _SECTOR * len(sectors)):
+        chosen = sectors[np.repeat(wanted, counts)]
+        least = int(chosen.min()) if len(chosen) else 0
+        span = int(chosen.max()) - least + 1 if len(chosen) else 0
+        return np.repeat(row[wanted] * span - least, counts[wanted]) + chosen, least, span
+    given = tuple(map(np.ascontiguousarray, (sectors, counts, row, wanted)))
+    keys, ends = np.empty(int(counts[wanted].sum()), np.int64), np.zeros(2, np.int64)
+    _KEY.call(*map(id, given), len(counts), id(keys), id(ends))
+    return keys, *ends.tolist()
+
+
 def weigh(instructions: Int32s, lanes: Bytes, weights: Int64s, count: int) -> int:
     """The sum of ``lanes`` times the weights of ``instructions``."""
     total = 0
@@ -227,15 +283,3 @@ def weighed(instructions: np.ndarray, lanes: np.ndarray, weights: np.ndarray) ->
 
 def _joined(accesses: Sequence[Accesses], of: Callable[[Accesses], np.ndarray], dtype: type) -> np.ndarray:
     return np.concatenate([*map(of, accesses), np.zeros(0, dtype)])
-
-
-def distinct(values: np.ndarray) -> np.ndarray:
-    """The distinct values in ascending order. ``np.unique`` sorts small integers by hash, which takes far longer."""
-    return distinct_neighbours(np.sort(values))
-
-
-def distinct_neighbours(values: np.ndarray) -> np.ndarray:
-    """The distinct ones of ascending values."""
-    kept = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=kept[1:])
-    return values[kept]

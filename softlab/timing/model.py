@@ -16,7 +16,6 @@ from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import occupancy
 from softlab.sass.memory import STACK_LIMIT
-from softlab.timing import sharing as sharing_
 from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate, LineTime
@@ -27,6 +26,7 @@ from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
 from softlab.timing.sampling import Sample, carve_out, choose, extrapolate, unseen
+from softlab.timing.sharing import Sharing, sharing
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
 from softlab.timing.stand_ins import with_own_data
@@ -138,13 +138,15 @@ def estimate(
     # Whole clusters were interpreted. An SM has no more of their blocks than of others.
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     order = _blocks(columns, sample, code)
-    memory = _memory(launch, columns, sample, device, p, code, warm=cache == "warm")
+    shared = _shared(launch, columns, sample, p, code, warm=cache == "warm")
+    memory = _memory(launch, columns, sample, device, p, shared, warm=cache == "warm")
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
     counts = np.array([work.instructions for work in order], float)
     cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
     if sample.longest:
-        cycles = max(cycles, _of_longest(launch, columns, sample, device, p, code, program, warm=cache == "warm"))
+        longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
+        cycles = max(cycles, longest)
     cycles *= _last_warp(launch, columns, code, p, sample, _use(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(columns.instructions_of_blocks.values()), float)
@@ -183,33 +185,41 @@ def _last_warp(
 
 def _of_longest(
     launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, code: CodeTraits,
-    program: TimedProgram, *, warm: bool,
+    program: TimedProgram, shared: tuple[Sharing, float], *, warm: bool,
 ) -> float:  # fmt: skip
-    """Cycles of the SM that has the longest warp of all."""
+    """Cycles of the SM that has the longest warp of all. shared: as the launch finds L2."""
     other = replace(sample, blocks=sample.longest, per_sm=len(sample.longest), longest=())
     order = _blocks(columns, other, code)
-    memory = _memory(launch, columns, other, device, p, code, warm=warm)
+    memory = _memory(launch, columns, other, device, p, shared, warm=warm)
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, other, p))
     return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
 
 
-def _memory(
-    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters,
-    code: CodeTraits, *, warm: bool,
-) -> Memory:  # fmt: skip
-    """The caches and the DRAM as the launch finds them."""
+def _shared(
+    launch: Timed, columns: Columns, sample: Sample, p: Parameters, code: CodeTraits, *, warm: bool
+) -> tuple[Sharing, float]:
+    """What blocks of the grid share, and how much of it L2 has when the launch begins."""
     stored = columns.touched(stored=True)
     sectors = sum(map(len, stored))
     written = columns.stored_bytes(code.widths)
     filled = min(1.0, written / (32 * sectors)) if written else 1.0
-    shared = sharing_.sharing(
+    shared = sharing(
         columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
         filled, tuple(loaded(columns).values()), columns.added,
     )  # fmt: skip
     kept = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and kept < 1:  # what the launch before has stored is written back meanwhile
         shared = replace(shared, written_back=max(shared.written_back, 1 - kept))
+    return shared, kept
+
+
+def _memory(
+    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, shared: tuple[Sharing, float],
+    *, warm: bool,
+) -> Memory:  # fmt: skip
+    """The caches and the DRAM as the launch finds them."""
+    found, kept = shared
     smem = launch.program.static_smem_bytes + launch.smem + device.smem_reserved_per_block
     # The driver takes as much from L1 as all blocks need that an SM has room for, whether the grid has them or not.
     carved = carve_out(held(launch, device).blocks_per_sm * smem)
@@ -221,7 +231,7 @@ def _memory(
     )
     alike, adding = (_alike(launch, sample, work) for work in works)
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
-    return Memory(p, shared, sample.active, kept, carved, not warm, local, alike, adding, warps)
+    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps)
 
 
 def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:

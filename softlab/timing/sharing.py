@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from softlab.timing.columns import distinct, distinct_neighbours
+from softlab.timing.distinct import counted, distinct, distinct_neighbours
 from softlab.timing.order import NEVER, Loaded, Order, order
 
 _SECTOR = 32
@@ -125,8 +125,8 @@ def sharing(
     scale = blocks / max(1, len(touched))
     regions = []
     # DRAM gives 64 bytes at once, so that blocks share pairs of sectors.
-    pairs = _pairs(together, np.cumsum([len(one) for one in touched]))
-    all_pairs = distinct_neighbours(every >> 1)
+    pairs = distinct_neighbours(together, 1, np.cumsum([len(one) for one in touched]))
+    all_pairs = distinct_neighbours(every, 1)
     for first, last in extents or _extents(every):
         total = int(np.count_nonzero((pairs >= first >> 1) & (pairs <= last >> 1)))
         met = _within(all_pairs, first >> 1, last >> 1)
@@ -144,7 +144,7 @@ def sharing(
 
 def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
     """Sector -> the share of other blocks that have atomics on it, too, if any of the sample has."""
-    sectors, blocks = np.unique(np.concatenate([*added, np.zeros(0, np.int64)]), return_counts=True)
+    sectors, blocks = counted(np.concatenate([*added, np.zeros(0, np.int64)]))
     several = blocks > 1
     shares = (blocks[several] - 1) / max(1, len(added) - 1)
     return dict(zip(sectors[several].tolist(), shares.tolist(), strict=True))
@@ -183,19 +183,10 @@ def _written(
     return sums[1] * _SECTOR, sums[2] / sums[0], sums[3] / sums[0]
 
 
-def _pairs(sectors: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The pairs of sectors that each block touches. sectors: of all blocks, ascending within each; ends: of each."""
-    pairs = sectors >> 1
-    kept = np.ones(len(pairs), bool)
-    np.not_equal(pairs[1:], pairs[:-1], out=kept[1:])
-    kept[ends[(ends > 0) & (ends < len(pairs))]] = True
-    return pairs[kept]
-
-
 def _sparse(sectors: np.ndarray, shift: int) -> float:
     """Sectors that units of 2 ** shift sectors hold, per sector of them that is touched: 1 where all are. sectors:
     distinct ones, ascending."""
-    return float((len(distinct_neighbours(sectors >> shift)) << shift) / len(sectors)) if len(sectors) else 1.0
+    return float((len(distinct_neighbours(sectors, shift)) << shift) / len(sectors)) if len(sectors) else 1.0
 
 
 def _region(
@@ -223,7 +214,7 @@ def _at_once(spread: float, blocks: int, per_wave: float) -> float:
 def _together(every: np.ndarray, first: int, last: int) -> float:
     """Sectors of 256 bytes that the sample touches where it touches one."""
     low, high = np.searchsorted(every, first, "left"), np.searchsorted(every, last, "right")
-    return float((high - low) / len(distinct_neighbours(every[low:high] >> 3)))
+    return float((high - low) / len(distinct_neighbours(every[low:high], 3)))
 
 
 def _blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: float = _RELIABLE) -> float:
