@@ -91,7 +91,7 @@ class Interpretation:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """What is the same for all launches of a program."""
+    """What is the same for all launches of a program. ``idle``: machines that have ended a launch."""
 
     image: Image
     code: Code
@@ -99,6 +99,7 @@ class _Compiled:
     recursive: bool
     handles: Mapping[int, int]
     steps: Steps
+    idle: list[Machine]
 
 
 @lru_cache(maxsize=32)
@@ -113,7 +114,7 @@ def _compiled(program: Program) -> _Compiled:
     code = decode(instructions, functions)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
     return _Compiled(
-        replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known, Steps()
+        replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known, Steps(), []
     )
 
 
@@ -154,9 +155,13 @@ def interpret(
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = _setup(program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
-    machine = Machine(compiled.code, compiled.steps, setup, paced=paced)
+    machine = compiled.idle.pop() if compiled.idle else Machine(compiled.code, compiled.steps)
+    machine.begin(setup, paced=paced)
     machine.run()
-    return _interpretation(machine, mapped, args)
+    found = _interpretation(machine, mapped, args)
+    machine.end()
+    compiled.idle.append(machine)
+    return found
 
 
 def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:

@@ -38,7 +38,8 @@ class Run:
 
     ``reads``: registers whose values it needs; ``writes``: those that it fills. ``alone``: it reads shared memory and
     swaps there what it has read, so that one warp of a block executes it at a time. Else they would all make each other
-    try again, which warps that are not in step do not. ``cycles``: what it takes, roughly.
+    try again, which warps that are not in step do not. ``cycles``: what it takes, roughly. ``constants``: what its
+    instructions read of them.
     """
 
     start: int
@@ -49,6 +50,7 @@ class Run:
     alone: bool = False
     cycles: float = 0.0
     ready: Callable[[list], np.ndarray] | None = None
+    constants: tuple[tuple[Instruction, tuple[Named, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,15 +68,25 @@ class Made:
 
 
 class Machine:
-    """The state of the interpreted blocks of one launch.
+    """A code, ready to execute, and the state of the interpreted blocks of one launch at a time.
 
     ``now``: the lanes that execute, and ``current`` the instruction; opcodes read both. ``live``: (warps,) uint32, the
-    lanes that have not ended. ``changes``: how often a memory changed, or lanes ended.
+    lanes that have not ended. ``changes``: how often a memory changed, or lanes ended. ``specials``: what special
+    registers hold in all warps, of those that were read. The steps of opcodes are made once for all launches: what they
+    need of a launch, they ask the machine for when they are executed.
     """
 
-    def __init__(self, code: Code, steps: Steps, setup: Setup, *, paced: bool = False) -> None:
+    def __init__(self, code: Code, steps: Steps) -> None:
         self.code = code
         self._steps = steps
+        self._heads = _heads(code)
+        #: Of all launches the runs, and of which steps they were made; the constants of the run that is being made.
+        self._made_runs: dict[int, Run] = {}
+        self._made_of: tuple[str, int] | None = None
+        self._named: list[tuple[Instruction, tuple[Named, ...]]] = []
+
+    def begin(self, setup: Setup, *, paced: bool = False) -> None:
+        """A launch: nothing has been executed yet."""
         self.setup = setup
         #: Who goes on next where time decides, else None.
         self.pace = Pace(setup.warps) if paced else None
@@ -97,9 +109,12 @@ class Machine:
         self._none = [*[None] * SINK, self._all[SINK]]
         self._all += self._shared_by_all
         self._choice = compiled_blocks()
+        made_of = self._choice, self._steps.untraced
+        if made_of != self._made_of:
+            self._made_of, self._made_runs = made_of, {}
         self._waiting: dict[int, list[Lanes]] = {}
         self._runs: dict[int, Run] = {}
-        self._heads = _heads(code)
+        self.specials: dict[str, Value] = {}
         self.now = Lanes(np.arange(len(self.live)), self.live.copy(), self.live)
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
@@ -111,6 +126,11 @@ class Machine:
         self._late = False
         self._turns = Turns(self)
         self.changes = 0
+
+    def end(self) -> None:
+        """The launch is done: let go of what it held."""
+        del self.setup, self.log, self.shared, self.local, self.specials, self._all, self._own, self._none
+        del self._shared_by_all, self.convergence, self.warp_sync, self.barriers, self.cluster, self._turns, self.now
 
     # Paths
 
@@ -224,7 +244,7 @@ class Machine:
     def _execute(self, pc: int) -> None:
         run = self._runs.get(pc)
         if run is None:
-            run = self._runs[pc] = self._compile(pc)
+            run = self._runs[pc] = self._run_at(pc)
         chosen = self._choose(pc)
         if run.alone:
             chosen = self._one_of_each_block(chosen, pc)
@@ -345,7 +365,18 @@ class Machine:
 
     # Steps
 
+    def _run_at(self, pc: int) -> Run:
+        """The run that begins at ``pc``, for this launch."""
+        run = self._made_runs.get(pc)
+        if run is None:
+            run = self._made_runs[pc] = self._compile(pc)
+        else:
+            for instruction, constants in run.constants:
+                self._read(instruction, constants)
+        return run
+
     def _compile(self, pc: int) -> Run:
+        self._named = []
         found: list[Made] = []
         index, instructions = pc, self.code.instructions
         while True:
@@ -364,7 +395,8 @@ class Machine:
         done = instructions[pc:index]
         needs, fills = tuple(sorted(reads - {SINK})), writes - {SINK}
         return Run(
-            pc, index - pc, steps, needs, fills, _swaps_what_it_read(done), cycles_of(done), found[0].ready
+            pc, index - pc, steps, needs, fills, _swaps_what_it_read(done), cycles_of(done), found[0].ready,
+            tuple(self._named),
         )  # fmt: skip
 
     def _joined(self, found: Sequence[Made]) -> list[registry.Action]:
@@ -429,6 +461,13 @@ class Machine:
         return Made(step, found.reads | found.writes, found.writes, pure=pure)
 
     def _know(self, instruction: Instruction, constants: Iterable[Named]) -> None:
+        """Note the constants that an instruction of the run names, and read them."""
+        named = tuple(constants)
+        if named:
+            self._named.append((instruction, named))
+        self._read(instruction, named)
+
+    def _read(self, instruction: Instruction, constants: Iterable[Named]) -> None:
         """Put the constants that an instruction names behind the registers."""
         slots = self._steps.slots
         missing = slots.end - len(self._all)

@@ -26,7 +26,7 @@ _OFFSET, _ADDRESS = (1 << 24) - 1, (1 << 32) - 1
 
 def find(
     base: Int64s, steps: int, member: Bytes, active: Bytes, rows: Int64s, warps: int, local: int,
-    offset: int, row_bytes: int, limit: int, width: int, logged: Int64s, index: Int64s,
+    offset: int, row_bytes: int, limit: int, shift: int, logged: Int64s, index: Int64s,
 ) -> int:  # fmt: skip
     """Write the place of each lane's address for the log, and the active lanes' cells; how many these are, or OUTSIDE.
 
@@ -34,9 +34,10 @@ def find(
         base: the register of the lanes; ``steps`` says how it lies: bit 0 if lanes have their own, bit 1 if warps have,
             4 if the lanes of ``member`` have one each.
         active: the lanes that execute the access. rows: of each warp the row of the memory, which has ``row_bytes``
-            bytes; of local memory (``local``) that of its first lane. limit: the highest offset.
+            bytes; of local memory (``local``) that of its first lane. limit: the highest offset. shift: cells have
+            ``1 << shift`` bytes.
     """
-    count, at = 0, 0
+    count, at, aligned = 0, 0, (1 << shift) - 1
     by_lane, by_warp = steps & 1, 0
     if steps & 2:
         by_warp = _LANES if by_lane else 1
@@ -51,9 +52,9 @@ def find(
                 address = base[place] + offset & (_ADDRESS if local else _OFFSET)
                 logged[k] = (address >> 2 << 7) + (address & 3) + 4 * lane if local else address
                 if active[k]:
-                    if address > limit or address & width - 1:
+                    if address > limit or address & aligned:
                         return OUTSIDE
-                    index[count] = ((rows[warp] + lane * local) * row_bytes + address) // width
+                    index[count] = (rows[warp] + lane * local) * row_bytes + address >> shift
                     count += 1
     return count
 
@@ -81,7 +82,7 @@ def cells(
     member, lanes = np.ascontiguousarray(now.active), np.ascontiguousarray(active)
     given = tuple(map(id, (base, member, lanes, rows, logged, index)))
     count = _FIND.call(
-        given[0], steps, *given[1:4], now.count, int(local), offset, memory.nbytes, memory.limit - width, width,
-        *given[4:],
+        given[0], steps, *given[1:4], now.count, int(local), offset, memory.nbytes, memory.limit - width,
+        width.bit_length() - 1, *given[4:],
     )  # fmt: skip
     return None if count == OUTSIDE else (logged, index[:count])

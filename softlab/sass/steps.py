@@ -54,6 +54,11 @@ class Steps:
             self._segments[key] = Segment(steps, self.slots, self._untraced.add)
         return self._segments[key]
 
+    @property
+    def untraced(self) -> int:
+        """How many instructions' steps were found not to be traced although their opcodes are."""
+        return len(self._untraced)
+
     def traced(self, instruction: Instruction) -> bool:
         """Whether an instruction's step may be compiled together with others."""
         return instruction.opcode in TRACED and instruction.index not in self._untraced

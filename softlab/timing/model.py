@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import compress
 from math import prod
 from typing import Any
 
@@ -358,9 +359,8 @@ def _unmeasured(launch: Timed) -> str:
 def _lines(program: TimedProgram, run: SmRun, warps: float) -> dict[int, LineTime]:
     by_reason: dict[int, list[float]] = {}
     for reason, values in enumerate(run.states):
-        for line, value in zip(program.lines, values, strict=True):
-            if value:
-                by_reason.setdefault(line, [0.0] * len(REASONS))[reason] += value
+        for line, value in compress(zip(program.lines, values, strict=True), values):
+            by_reason.setdefault(line, [0.0] * len(REASONS))[reason] += value
     behind: dict[int, dict[int, float]] = {}
     for (waiting, setter), value in run.waits.items():
         found = behind.setdefault(program.lines[waiting], {})

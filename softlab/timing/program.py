@@ -9,9 +9,11 @@ each (R. Huerta et al., arXiv 2503.20481, section 5.3, and the rows ``FFMA.banks
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import Error
@@ -168,6 +170,28 @@ class TimedProgram:
     rows: tuple[Row, ...]
     details: dict[int, tuple[int, int]]
     lines: tuple[int, ...]
+
+    @cached_property
+    def constant_lines(self) -> dict[int, int]:
+        """Line of constant memory that an operand reads -> its number."""
+        lines = sorted({row[12] for row in self.rows if row[12] >= 0})
+        return {line: number for number, line in enumerate(lines)}
+
+    @cached_property
+    def whole(self) -> array[int]:
+        """What :data:`softlab.timing.issue.ROW` says of each instruction."""
+        found = array("q")
+        for index, row in enumerate(self.rows):
+            details = self.details.get(index)
+            waits, constant = sum(1 << number for number in row[4]), self.constant_lines.get(row[12], -1)
+            found.extend((row[0], row[1], row[3], waits, row[5], row[6], constant))
+            found.extend((*(details or (0, 0)), int(details is not None)))
+        return found
+
+    @cached_property
+    def figures(self) -> array[float]:
+        """What :data:`softlab.timing.issue.FIGURE` says of each instruction."""
+        return array("d", [value for row in self.rows for value in (row[2], row[7], *row[8:12], row[13])])
 
 
 def timed_program(function: MachineFunction, parameters: Parameters, file: str = "") -> TimedProgram:

@@ -160,16 +160,16 @@ def slowest(
 
 def _dealt(sample: Sample, takes: np.ndarray, sms: int) -> list[list[int]]:
     """The blocks of each SM in the order in which they start. takes: how long each block of the grid takes."""
-    first = min(len(takes), sms * sample.resident)
+    first, cycles = min(len(takes), sms * sample.resident), takes.tolist()
     dealt: list[list[int]] = [[] for _ in range(sample.active)]
     for block in range(first):
         dealt[block % sms].append(block)
     # Of places that come free at the same time each SM gives one before any gives its second.
-    places = [(float(takes[b]), b // sms, b % sms) for b in range(first)]
+    places = [(cycles[b], b // sms, b % sms) for b in range(first)]
     places.sort()
-    for block in range(first, len(takes)):
+    for block in range(first, len(cycles)):
         end, turn, sm = places[0]
-        heapreplace(places, (end + float(takes[block]), turn, sm))
+        heapreplace(places, (end + cycles[block], turn, sm))
         dealt[sm].append(block)
     return dealt
 

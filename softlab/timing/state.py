@@ -16,7 +16,7 @@ from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
 from softlab.timing.memory import SOURCES
 from softlab.timing.parameters import Parameters
-from softlab.timing.program import Row, TimedProgram
+from softlab.timing.program import TimedProgram
 from softlab.timing.stalls import REASONS
 from softlab.timing.work import BlockWork, MemoryRequest
 
@@ -36,8 +36,7 @@ class State:
         warps = [warp for block in blocks for warp in block.warps]
         n, count = len(program.rows), len(warps)
         self.requests: list[MemoryRequest] = [one for warp in warps for one in warp.requests]
-        lines = sorted({row[12] for row in program.rows if row[12] >= 0})
-        self.constant_lines = {line: number for number, line in enumerate(lines)}
+        self.constant_lines = lines = program.constant_lines
         depth = max((second for _, second in program.details.values()), default=0) + 1
         whole = (
             loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
@@ -53,7 +52,7 @@ class State:
         self.ints[loop.ROWS : loop.INTS] = array("q", self._names)
         self._sizes = [*whole, *real]
         self._fill_code(warps)
-        self._fill_rows(program)
+        self.table(loop.ROWS)[:], self.table(loop.FIGURES)[:] = program.whole, program.figures
         ints, floats = self.ints, self.floats
         ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
         self._fill_figures(p)
@@ -109,20 +108,6 @@ class State:
             (loop.ASKED, asked.reshape(-1)),
         ):  # fmt: skip
             self.table(name)[:] = array("q", values.astype(np.int64).tobytes())
-
-    def _fill_rows(self, program: TimedProgram) -> None:
-        rows, figures = array("q"), array("d")
-        for index, row in enumerate(program.rows):
-            details = program.details.get(index)
-            rows.extend(self._row(row))
-            rows.extend((*(details or (0, 0)), int(details is not None)))
-            figures.extend((row[2], row[7], *row[8:12], row[13]))
-        self.table(loop.ROWS)[:] = rows
-        self.table(loop.FIGURES)[:] = figures
-
-    def _row(self, row: Row) -> tuple[int, ...]:
-        waits = sum(1 << number for number in row[4])
-        return row[0], row[1], row[3], waits, row[5], row[6], self.constant_lines.get(row[12], -1)
 
     def go_on(self) -> int:
         """Let the loop run until it wants something."""

@@ -160,13 +160,18 @@ def _read_special(form: Form, machine: Machine) -> Action:
     writes = tuple(sorted(form.writes))
     if guard is not None:
         form.reads.update(writes)
-    value = None if name in _CLOCKS else _special(name, machine)
-    if value is None and name not in _CLOCKS:
+    is_clock = name in _CLOCKS
+    if not is_clock and _special(name, machine) is None:
         raise NotImplementedError(f"the special register {name}")
 
     def step(r: list) -> None:
         before = [r[k] for k in writes] if guard is not None else []
-        found = U32(machine.issued & 0xFFFFFFFF) if value is None else machine.now.take(value)
+        if is_clock:
+            found = U32(machine.issued & 0xFFFFFFFF)
+        else:
+            if name not in machine.specials:
+                machine.specials[name] = _special(name, machine)
+            found = machine.now.take(machine.specials[name])
         if put is not None:
             put(r, found.astype(U64))
         else:
