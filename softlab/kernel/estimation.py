@@ -187,11 +187,11 @@ class _Blocks:
         at_once = model.held(self.launch, device).blocks_per_sm * device.sm_count
         if queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
             return more
-        function, every = model.machine_function(self.launch.program), set(range(self.launch.blocks))
-        if queues.look_again(function) and queues.fit_together(counts, self.launch.blocks, at_once):
+        code, every = model.code_traits(self.launch.program), set(range(self.launch.blocks))
+        if code.looks_again and queues.fit_together(counts, self.launch.blocks, at_once):
             self.launch = replace(self.launch, blocks_wait=True)
             return self._anew(every, device)
-        if queues.compare(self.columns, function) and queues.cheap(counts, self.launch.blocks):
+        if queues.compare(self.columns, code) and queues.cheap(counts, self.launch.blocks):
             return self._anew(every, device)
         return counts
 

@@ -91,7 +91,8 @@ class Interpretation:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """What is the same for all launches of a program. ``idle``: machines that have ended a launch."""
+    """What is the same for all launches of a program. ``stack``: bytes of a thread's stack. ``idle``: machines that have
+    ended a launch."""
 
     image: Image
     code: Code
@@ -99,6 +100,7 @@ class _Compiled:
     recursive: bool
     handles: Mapping[int, int]
     steps: Steps
+    stack: int
     idle: list[Machine]
 
 
@@ -114,7 +116,8 @@ def _compiled(program: Program) -> _Compiled:
     code = decode(instructions, functions)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
     return _Compiled(
-        replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known, Steps(), []
+        replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known, Steps(),
+        _stack(program, cubin), [],
     )
 
 
@@ -193,7 +196,7 @@ def _setup(
     compiled = _compiled(program)
     cluster = compiled.image.cluster or (1, 1, 1)
     driver = _driver(compiled.cubin, memory)
-    stack = MOST_LOCAL_BYTES if compiled.recursive else _stack(program, compiled.cubin)
+    stack = MOST_LOCAL_BYTES if compiled.recursive else compiled.stack
     sms, workspace = Device.named(program.arch).sm_count, memory.add(_WORKSPACE, name="the workspace of the grid")
     given = Given(stack, smem, sms, workspace, any(variable.space == "const" for variable in compiled.image.variables))
     first = first_bank(grid, block, compiled.image.cluster, parameters, given)

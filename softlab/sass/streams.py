@@ -182,9 +182,39 @@ class Streams(Sequence[WarpStream]):
             barriers,
         )
 
-    def of_blocks(self, blocks: Iterable[int]) -> list[WarpStream]:
-        """Those of the warps of some blocks, in order."""
-        return [self[k] for k in np.flatnonzero(np.isin(self.block, list(blocks))).tolist()]
+    def of_blocks(self, blocks: Iterable[int]) -> Streams:
+        """Those of the warps of some blocks, by block."""
+        chosen = np.flatnonzero(np.isin(self.block, list(blocks)))
+        chosen = chosen[np.argsort(self.block[chosen], kind="stable")]
+        # Warps that follow each other are copied together.
+        first = np.flatnonzero(np.diff(chosen, prepend=-2) != 1)
+        last = np.append(first[1:], len(chosen))[: len(first)] - 1
+        ranges = list(zip(chosen[first].tolist(), (chosen[last] + 1).tolist(), strict=True))
+        limits, requests, begins = self.limits.tolist(), self.requests.tolist(), self.begins.tolist()
+        of_warps = [slice(low, high) for low, high in ranges]
+        of_instructions = [slice(limits[low], limits[high]) for low, high in ranges]
+        of_requests = [slice(requests[low], requests[high]) for low, high in ranges]
+        of_offsets = [slice(requests[low] + low, requests[high] + high) for low, high in ranges]
+        of_sectors = [slice(begins[low], begins[high]) for low, high in ranges]
+        barriers = {new: self.barriers[old] for new, old in enumerate(chosen.tolist()) if old in self.barriers}
+        return Streams(
+            _taken(self.block, of_warps), _taken(self.warp, of_warps),
+            _taken(self.instructions, of_instructions), _taken(self.active, of_instructions),
+            _ends(self.limits, chosen),
+            *(_taken(getattr(self, name), of_requests) for name in _OF_REQUESTS),
+            _taken(self.offsets, of_offsets), _taken(self.sectors, of_sectors),
+            _ends(self.requests, chosen), _ends(self.begins, chosen), barriers,
+        )  # fmt: skip
+
+
+def _taken(array: np.ndarray, parts: Sequence[slice]) -> np.ndarray:
+    """Parts of an array, one behind the other."""
+    return np.concatenate([array[:0], *(array[part] for part in parts)])
+
+
+def _ends(limits: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Where what some warps have begins, one behind the other."""
+    return np.concatenate(([0], np.cumsum(limits[chosen + 1] - limits[chosen])))
 
 
 def _limits(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -126,7 +126,7 @@ class Columns:
             return self.streams.block
         return np.array([stream.block for stream in self.streams], np.int64)
 
-    def streams_of(self, blocks: Iterable[int]) -> list[WarpStream]:
+    def streams_of(self, blocks: Iterable[int]) -> Sequence[WarpStream]:
         """The streams of the warps of some blocks, in order."""
         if isinstance(self.streams, Streams):
             return self.streams.of_blocks(blocks)

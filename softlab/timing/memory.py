@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
+from functools import lru_cache
 from math import ceil, inf
 
 from softlab.sass.streams import Kind, Space
@@ -21,8 +22,8 @@ from softlab.timing.dram import Dram
 from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
 from softlab.timing.order import NEVER
-from softlab.timing.parameters import Parameters, interpolated
-from softlab.timing.sharing import Sharing
+from softlab.timing.parameters import Curve, Parameters, interpolated
+from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stores import BegunLines
 
 _SHARED, _LOCAL, _DISTRIBUTED, _VALUES = (
@@ -71,12 +72,14 @@ class Memory:
         self.owner = self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
         self.joins = Joins(warps)
-        self.spread = [interpolated(parameters.l2_spread, n) for n in range(33)]
+        self.spread = _spread(parameters.l2_spread)
         self.sharing = sharing
         #: The array of the last sector that came from DRAM, and the SMs that load such a sector at the same time.
         self.place, self.fetching = sharing.place(-1), 1.0
-        #: The share of the grid's blocks that have ended.
+        #: The share of the grid's blocks that have ended; and of the sectors of which array a block finds which in L2
+        #: then.
         self.done = 0.0
+        self.seen: tuple[float, Region, float] = 0.0, self.place, 0.0
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
         self.wanted, self.evenness = self.place, 1.0
         self.active = active_sms
@@ -251,8 +254,10 @@ class Memory:
             found = [l1[sector] for sector in sectors if sector in l1]
             if found:
                 done = max(done, *found)
-                missed = tuple(sector for sector in sectors if sector not in l1)
-                lines = len({sector >> 2 for sector in missed})
+                missed = ()
+                if len(found) < len(sectors):
+                    missed = tuple(sector for sector in sectors if sector not in l1)
+                    lines = len({sector >> 2 for sector in missed})
             self._use(sectors)
         self.l1_requests += len(sectors)
         self.l1_hits += len(sectors) - len(missed)
@@ -285,23 +290,25 @@ class Memory:
 
     def _use(self, sectors: Sequence[int]) -> None:
         """Put the lines of sectors behind all others of their sets, and take out what these have no room for."""
-        used, line = self.l1_used, None
+        used, sets, take, last = self.l1_used, self.l1_sets, self.l1.pop, None
         for sector in sectors:
-            if sector >> 2 == line:
-                continue
             line = sector >> 2
-            ways = used.get(line % self.l1_sets)
-            if ways is None:
-                ways = used[line % self.l1_sets] = []
-            elif ways[-1] == line:
+            if line == last:
                 continue
-            elif line in ways:
-                ways.remove(line)
-            ways.append(line)
-            if len(ways) > WAYS:
-                gone = 4 * ways.pop(0)
-                for one in range(gone, gone + 4):
-                    self.l1.pop(one, None)
+            last = line
+            ways = used.get(line % sets)
+            if ways is None:
+                used[line % sets] = [line]
+            elif ways[-1] != line:
+                if line in ways:
+                    ways.remove(line)
+                ways.append(line)
+                if len(ways) > WAYS:
+                    gone = ways.pop(0) << 2
+                    take(gone, None)
+                    take(gone | 1, None)
+                    take(gone | 2, None)
+                    take(gone | 3, None)
 
     def forget(self) -> None:
         """L1 holds nothing any more."""
@@ -364,7 +371,10 @@ class Memory:
             self.fetching = place.fetching(self.active)
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if place.share < 2 else self.common
-        seen = place.seen(self.done) if self.done else 0.0
+        done, of, seen = self.seen
+        if done != self.done or of is not place:
+            seen = place.seen(self.done) if self.done else 0.0
+            self.seen = self.done, place, seen
         there = self.warm if self.warm > seen else seen
         if there and _chance(sector) < there:
             held[sector] = start
@@ -577,6 +587,12 @@ class Memory:
             l1[key] = done
         self._use(keys)
         return done
+
+
+@lru_cache(maxsize=8)
+def _spread(curve: Curve) -> tuple[float, ...]:
+    """Cycles by which loads of up to 32 lines come later."""
+    return tuple(interpolated(curve, n) for n in range(33))
 
 
 def is_bulk(lanes: int, sectors: int) -> bool:

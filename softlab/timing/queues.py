@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from softlab.cuda.machine_instructions import MachineFunction
 from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.columns import Columns
 from softlab.timing.sampling import INTERPRETED, MORE, Sample
+from softlab.timing.traits import CodeTraits
 
 #: Blocks share work if the instructions or the stores of some, interpreted among twice as many, fall below this share.
 _LESS = 0.95
@@ -41,15 +41,6 @@ def may_share(columns: Columns) -> bool:
     return bool(((sectors[1:] == sectors[:-1]) & (blocks[1:] == blocks[:-1])).any())
 
 
-def look_again(function: MachineFunction) -> bool:
-    """Whether a loop loads what other blocks write: every reader sees it as L2 has it."""
-    code = function.instructions
-    loads = [n for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers]
-    places = {one.address: n for n, one in enumerate(code)}
-    jumps = [(places.get(target, n), n) for n, one in enumerate(code) for target in one.targets]
-    return any(first <= load <= last for first, last in jumps for load in loads)
-
-
 def fit_together(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
     """Whether all blocks of a grid are few enough to be interpreted together.
 
@@ -59,11 +50,9 @@ def fit_together(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
     return blocks <= _WAVES * at_once and sum(counts.values()) / max(1, len(counts)) * blocks <= _TOGETHER
 
 
-def compare(columns: Columns, function: MachineFunction) -> bool:
+def compare(columns: Columns, code: CodeTraits) -> bool:
     """Whether warps have compare-and-swap on global memory: how often they try depends on what all blocks swap."""
-    code = function.instructions
-    swaps = np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool)
-    return bool(swaps.any()) and bool(swaps[columns.instructions].any())
+    return bool(code.swaps.any()) and bool(code.swaps[columns.instructions].any())
 
 
 def cheap(counts: Mapping[int, int], blocks: int) -> bool:

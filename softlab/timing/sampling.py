@@ -148,14 +148,15 @@ def slowest(
     middle = known[1:-1] if len(known) > 4 else inner
     stand = middle[np.searchsorted((middle[1:] + middle[:-1]) / 2, np.arange(blocks))]
     stand[known[0]], stand[known[-1]] = known[0], known[-1]
-    load = np.array([counts[b] for b in stand.tolist()], float)
+    load = work[np.searchsorted(known, stand)]
     takes = np.where(np.abs(load / load.mean() - 1) < _UNKNOWN, load.mean(), load)
     dealt = _dealt(sample, takes, sms)
     if even:
-        return replace(sample, longest=_longest(sample, [stand[one] for one in dealt], longest or {}))
-    busiest = max(dealt, key=lambda one: load[one].sum())
+        return replace(sample, longest=_longest(sample, (stand[one] for one in dealt), longest or {}))
+    loads = load.tolist()
+    busiest = max(dealt, key=lambda one: sum(loads[block] for block in one))
     found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
-    return replace(found, longest=_longest(found, [stand[one] for one in dealt], longest)) if longest else found
+    return replace(found, longest=_longest(found, (stand[one] for one in dealt), longest)) if longest else found
 
 
 def _dealt(sample: Sample, takes: np.ndarray, sms: int) -> list[list[int]]:

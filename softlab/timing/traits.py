@@ -29,7 +29,8 @@ class CodeTraits:
     ``widths`` int64: bytes per lane that it accesses. ``codes`` int64: of an atomic one of ``ATOMIC_CODES``, else
     whether it passes L1 by. ``stalls`` int64: its stall count. bool: whether it ``waits`` for a scoreboard, has a guard
     (``guarded``), ``jumps``, ``ends`` lanes, is a BSYNC (``meets``), a YIELD (``yields``), or a WARPSYNC.EXCLUSIVE
-    (``parts``).
+    (``parts``), or compares and ``swaps`` global memory. ``looks_again``: whether a loop loads what other blocks write:
+    every reader sees it as L2 has it.
     """
 
     widths: np.ndarray
@@ -42,6 +43,8 @@ class CodeTraits:
     meets: np.ndarray
     yields: np.ndarray
     parts: np.ndarray
+    swaps: np.ndarray
+    looks_again: bool
 
     @classmethod
     def of(cls, code: Sequence[MachineInstruction]) -> CodeTraits:
@@ -58,7 +61,16 @@ class CodeTraits:
             np.array([name == "BSYNC" for name in opcodes], bool),
             np.array([name == "YIELD" for name in opcodes], bool),
             np.array([one.opcode == "WARPSYNC" and "EXCLUSIVE" in one.modifiers for one in code], bool),
+            np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool),
+            _looks_again(code),
         )
+
+
+def _looks_again(code: Sequence[MachineInstruction]) -> bool:
+    loads = [n for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers]
+    places = {one.address: n for n, one in enumerate(code)}
+    jumps = [(places.get(target, n), n) for n, one in enumerate(code) for target in one.targets]
+    return any(first <= load <= last for first, last in jumps for load in loads)
 
 
 def access_width(one: MachineInstruction) -> int:

@@ -53,9 +53,16 @@ def sentence(found: Mapping[str, Any], device: str, bound: str, cache: str) -> s
     if len(chosen) < _ENOUGH:
         chosen, which = [one for several in errors.values() for one in several], "of all kinds"
     older = "" if found.get("model") == MODEL else ", by an earlier version of the model"
-    median, tenth = np.quantile(np.abs(chosen), (0.5, 0.9))
+    median, tenth = _quantiles(tuple(chosen))
     return (
         f"on an {device} ({cache} cache, {found['date']}) the model was off by {median:.0%} in the median and by "
         f"{tenth:.0%} at the 90th percentile of {len(chosen)} launches {which}, predicted before they were "
         f"measured{older}"
     )
+
+
+@lru_cache(maxsize=64)
+def _quantiles(errors: tuple[float, ...]) -> tuple[float, float]:
+    """The median and the 90th percentile of their sizes."""
+    median, tenth = np.quantile(np.abs(errors), (0.5, 0.9))
+    return float(median), float(tenth)

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from softlab.sass.streams import Kind, Space, WarpStream
+from softlab.sass.streams import NO_BARRIERS, Kind, Space, Streams, WarpStream
 from softlab.timing.columns import Columns
 from softlab.timing.traits import CodeTraits
 
@@ -64,17 +64,26 @@ class BlockWork:
 
 def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWork]:
     """The blocks of the streams, in order of their index."""
-    columns = Columns.of(sorted(streams, key=lambda stream: (stream.block, stream.warp)))
+    if not (isinstance(streams, Streams) and (np.diff(streams.block) >= 0).all()):
+        streams = sorted(streams, key=lambda stream: (stream.block, stream.warp))
+    columns = Columns.of(streams)
     requests = _requests(columns, code)
     splits = _splits(columns, code)
     blocks: dict[int, list[WarpWork]] = {}
-    first = 0
-    for stream, count, parts in zip(columns.streams, columns.requests.tolist(), splits, strict=True):
-        barriers = tuple(stream.barriers.tolist())
-        work = WarpWork(stream.instructions, requests[first : first + count], parts, barriers)
-        blocks.setdefault(stream.block, []).append(work)
-        first += count
+    first = at = 0
+    numbers = zip(columns.block_of_stream.tolist(), columns.lengths.tolist(), columns.requests.tolist(), strict=True)
+    for (block, length, count), barriers, parts in zip(numbers, _barriers(streams), splits, strict=True):
+        instructions = columns.instructions[at : at + length]
+        blocks.setdefault(block, []).append(WarpWork(instructions, requests[first : first + count], parts, barriers))
+        first, at = first + count, at + length
     return [BlockWork(block, tuple(works)) for block, works in blocks.items()]
+
+
+def _barriers(streams: Sequence[WarpStream]) -> list[tuple[int, ...]]:
+    """What the barriers of each warp have in registers."""
+    if isinstance(streams, Streams):
+        return [tuple(streams.barriers.get(k, NO_BARRIERS).tolist()) for k in range(len(streams))]
+    return [tuple(stream.barriers.tolist()) for stream in streams]
 
 
 def _requests(columns: Columns, code: CodeTraits) -> list[MemoryRequest]:
