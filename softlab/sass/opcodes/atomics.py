@@ -6,16 +6,15 @@ compare-and-swap that a loop repeats, serves one lane per bank: the others have 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from softlab.emulator.memory.atomics import atomic_function, atomic_table
-from softlab.emulator.memory.turns import take_turns
 from softlab.sass.access import Access, Part, keep
 from softlab.sass.first_lanes import first_of_banks
 from softlab.sass.form import SINK, Form
 from softlab.sass.machine import Machine
+from softlab.sass.native_turns import take_turns
 from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind
 
@@ -37,8 +36,8 @@ _TYPES: dict[str, tuple[type, str]] = {
 _UNORDERED = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or}
 
 
-def _meaning(form: Form) -> tuple[np.dtype, Callable, str]:
-    """(dtype of the memory, what it stores, the operation's name)."""
+def _meaning(form: Form) -> tuple[np.dtype, str]:
+    """(dtype of the memory, the operation's name)."""
     name = next((m for m in form.modifiers if m in _OPERATIONS), "")
     if not name:
         raise NotImplementedError("this operation")
@@ -48,7 +47,7 @@ def _meaning(form: Form) -> tuple[np.dtype, Callable, str]:
     operation = f"{_OPERATIONS[name]}.{suffix}"
     if suffix == "f32" and form.has("FTZ") and name not in ("ADD", "EXCH"):
         raise NotImplementedError("flushed float32")
-    return np.dtype(kind), atomic_function(operation), operation
+    return np.dtype(kind), operation
 
 
 def _values(form: Form, first: int, count: int, dtype: np.dtype, machine: Machine):
@@ -69,7 +68,7 @@ def _values(form: Form, first: int, count: int, dtype: np.dtype, machine: Machin
 
 @effect("RED", "REDG", "REDS")
 def _reduction(form: Form, machine: Machine) -> Action:
-    dtype, function, name = _meaning(form)
+    dtype, name = _meaning(form)
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     access = Access(form, machine, number, Kind.REDUCTION, dtype.itemsize)
     values = _values(form, number + 1, 1, dtype, machine)
@@ -88,7 +87,7 @@ def _reduction(form: Form, machine: Machine) -> Action:
                 if plain is not None:
                     plain.at(view, index, operands[0][which])
                 else:
-                    take_turns(view, index, [o[which] for o in operands], function, atomic_table(name))
+                    take_turns(view, index, [o[which] for o in operands], name)
 
     return step
 
@@ -100,7 +99,7 @@ def _atomic(form: Form, machine: Machine) -> Action:
     flag = _done_flag(form)
     if form.has("POPC"):
         return _count_lanes(form, machine, number, first)
-    dtype, function, name = _meaning(form)
+    dtype, name = _meaning(form)
     access = Access(form, machine, number, Kind.ATOMIC, dtype.itemsize)
     swaps = name.startswith("cas")
     values = _values(form, number + 1, 2 if swaps else 1, dtype, machine)
@@ -124,7 +123,7 @@ def _atomic(form: Form, machine: Machine) -> Action:
             for memory, index, which in access.cells(part):
                 view = memory.view(dtype)
                 before = view[index]
-                found[which] = take_turns(view, index, [o[which] for o in operands], function, atomic_table(name))
+                found[which] = take_turns(view, index, [o[which] for o in operands], name)
                 machine.changes += bool((view[index] != before).any())
             old[part.active] = found
             if success:  # one where the swap was made, of as many bits as the values
@@ -183,7 +182,7 @@ def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Actio
             ones = np.ones(len(part.address), np.uint32)
             found = np.zeros(len(part.address), np.uint32)
             for memory, index, which in access.cells(part):
-                found[which] = take_turns(memory, index, [ones[which]], np.add, atomic_table("add.u32"))
+                found[which] = take_turns(memory, index, [ones[which]], "add.u32")
             old[part.active] = found
         if destination != SINK:
             out = keep(machine, r[destination], active)
