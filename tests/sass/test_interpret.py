@@ -52,6 +52,39 @@ def test_sampled_blocks_give_the_streams_of_the_whole_launch():
             np.testing.assert_array_equal(getattr(found.accesses, field), getattr(expected.accesses, field))
 
 
+_AGAIN = r"""
+__constant__ int step[2] = {1, 2};
+extern "C" __global__ void again(const int* x, int* y, int n, int most) {
+  int sum = 0;
+  for (int k = blockIdx.x * blockDim.x + threadIdx.x; k < n; k += step[1] * gridDim.x) {
+    if (x[k] > most) sum += x[k] * most;
+    else sum -= most + n;
+  }
+  y[blockIdx.x * blockDim.x + threadIdx.x] = sum + gridDim.x * threadIdx.x;
+}
+"""
+
+
+def test_a_later_launch_has_its_own_shape_and_arguments():
+    """The steps of a code are made once. A later launch, another program's first one, and one with a fault between."""
+    x = np.random.default_rng(5).integers(0, 100, 5000).astype(np.int32)
+
+    def run(kernel: Kernel, grid: int, block: int, n: int, most: int):
+        return interpret(kernel, grid, block, [x[:n], np.zeros(grid * block, np.int32), n, most])
+
+    kernel = Kernel(_AGAIN, "again")
+    launches = [(3, 64, 4000, 50), (7, 32, 900, 12), (2, 128, 5000, 80)]
+    found = [run(kernel, *launch) for launch in launches]
+    with pytest.raises(KernelFault):
+        interpret(kernel, 2, 64, [x[:10], np.zeros(5, np.int32), 10, 3])
+    found.append(run(kernel, *launches[0]))
+    for launch, one in zip([*launches, launches[0]], found, strict=True):
+        other = run(Kernel(_AGAIN + f"// {launch}", "again"), *launch)
+        np.testing.assert_array_equal(one.output(1), other.output(1))
+        for name in ("instructions", "active", "limits", "position", "wavefronts", "offsets", "sectors", "block"):
+            np.testing.assert_array_equal(getattr(one.streams, name), getattr(other.streams, name))
+
+
 def test_requests_are_those_that_the_hardware_counted():
     name = "transpose plain"
     case, recorded = CASES[name], recording()["cases"][name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.columns import distinct
 from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest, unseen
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
@@ -178,12 +177,6 @@ def test_an_array_takes_no_more_than_it_has():
     assert found.written_back == 1  # twice what stays in L2
     assert sharing(stored, stored, 1000, 264, 4 * 32 * 2000, [(0, 1999)], filled=0.15).written_back == 0
     assert (found.filled, found.stored_neighbours) == (1, 8)
-
-
-def test_distinct_values_are_those_of_numpy():
-    values = np.array([5, 3, 3, -1, 5, 9], np.int64)
-    assert distinct(values).tolist() == np.unique(values).tolist()
-    assert not len(distinct(values[:0]))
 
 
 def test_a_launch_takes_no_less_than_the_work_of_its_memory():
