@@ -116,8 +116,14 @@ def _compiled(program: Program) -> _Compiled:
     code = decode(instructions, functions)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
     return _Compiled(
-        replace(image, addresses=image.addresses | handles), code, cubin, may_recurse(code), known, Steps(),
-        _stack(program, cubin), [],
+        replace(image, addresses=image.addresses | handles),
+        code,
+        cubin,
+        may_recurse(code),
+        known,
+        Steps(),
+        _stack(program, cubin),
+        [],
     )
 
 

@@ -1,5 +1,6 @@
-"""Lanes that meet at one cell take turns, in a compiled loop over the lanes: whole numbers that are added, exchanged, or
-compared and swapped.
+"""Lanes that meet at one cell take turns, in a compiled loop over the lanes.
+
+Whole numbers are added, exchanged, or compared and swapped here.
 
 NumPy sorts the lanes by their cells for that (:mod:`softlab.emulator.memory.turns`). It does so where the loop is not
 compiled, and for all other operations.
@@ -99,5 +100,3 @@ def _loop_of(dtype: np.dtype, operation: str) -> CompiledFunction | None:
     name, _, kind = operation.partition(".")
     whole = dtype.kind in "iu" and kind not in ("f16x2", "bf16x2", "f32", "f64")
     return _LOOPS[name].get(dtype.itemsize) if whole and name in _LOOPS else None
-
-

@@ -190,21 +190,20 @@ class Streams(Sequence[WarpStream]):
         first = np.flatnonzero(np.diff(chosen, prepend=-2) != 1)
         last = np.append(first[1:], len(chosen))[: len(first)] - 1
         ranges = list(zip(chosen[first].tolist(), (chosen[last] + 1).tolist(), strict=True))
-        limits, requests, begins = self.limits.tolist(), self.requests.tolist(), self.begins.tolist()
-        of_warps = [slice(low, high) for low, high in ranges]
-        of_instructions = [slice(limits[low], limits[high]) for low, high in ranges]
-        of_requests = [slice(requests[low], requests[high]) for low, high in ranges]
-        of_offsets = [slice(requests[low] + low, requests[high] + high) for low, high in ranges]
-        of_sectors = [slice(begins[low], begins[high]) for low, high in ranges]
+        parts = {
+            ("block", "warp"): [slice(low, high) for low, high in ranges],
+            ("instructions", "active"): [slice(self.limits[low], self.limits[high]) for low, high in ranges],
+            _OF_REQUESTS: [slice(self.requests[low], self.requests[high]) for low, high in ranges],
+            ("offsets",): [slice(self.requests[low] + low, self.requests[high] + high) for low, high in ranges],
+            ("sectors",): [slice(self.begins[low], self.begins[high]) for low, high in ranges],
+        }
+        arrays: dict[str, Any] = {
+            name: _taken(getattr(self, name), where) for names, where in parts.items() for name in names
+        }
+        for name in ("limits", "requests", "begins"):
+            arrays[name] = _ends(getattr(self, name), chosen)
         barriers = {new: self.barriers[old] for new, old in enumerate(chosen.tolist()) if old in self.barriers}
-        return Streams(
-            _taken(self.block, of_warps), _taken(self.warp, of_warps),
-            _taken(self.instructions, of_instructions), _taken(self.active, of_instructions),
-            _ends(self.limits, chosen),
-            *(_taken(getattr(self, name), of_requests) for name in _OF_REQUESTS),
-            _taken(self.offsets, of_offsets), _taken(self.sectors, of_sectors),
-            _ends(self.requests, chosen), _ends(self.begins, chosen), barriers,
-        )  # fmt: skip
+        return Streams(**arrays, barriers=barriers)
 
 
 def _taken(array: np.ndarray, parts: Sequence[slice]) -> np.ndarray:

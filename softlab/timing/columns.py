@@ -211,9 +211,7 @@ class Columns:
         return weighed(self.instructions, np.bitwise_count(self.active), weights) if weights.any() else 0
 
 
-def key(
-    sectors: Int64s, counts: Int64s, row: Int64s, wanted: Bytes, requests: int, keys: Int64s, ends: Int64s
-) -> int:
+def key(sectors: Int64s, counts: Int64s, row: Int64s, wanted: Bytes, requests: int, keys: Int64s, ends: Int64s) -> int:
     """As :func:`keys_of`: the numbers come to ``keys``, and the least sector and the places to ``ends``. How many there
     are."""
     found, at, least, most = 0, 0, 0, -1
@@ -259,7 +257,7 @@ def keys_of(
     given = tuple(map(np.ascontiguousarray, (sectors, counts, row, wanted)))
     keys, ends = np.empty(int(counts[wanted].sum()), np.int64), np.zeros(2, np.int64)
     _KEY.call(*map(id, given), len(counts), id(keys), id(ends))
-    return keys, *ends.tolist()
+    return keys, int(ends[0]), int(ends[1])
 
 
 def weigh(instructions: Int32s, lanes: Bytes, weights: Int64s, count: int) -> int:

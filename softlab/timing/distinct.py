@@ -12,7 +12,7 @@ import numpy as np
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 
-#: Numbers that could be there per number, up to which marks are quickest, and numbers from which on NumPy does not sort.
+#: Numbers that could be there per number, up to which marks are quickest, and below how many numbers NumPy sorts.
 _CLOSE, _MANY = 8, 4096
 #: Bits by which numbers are dealt at once.
 _BITS = 11

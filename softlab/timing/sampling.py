@@ -14,7 +14,7 @@ as its nearest neighbour that was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapreplace
 from itertools import pairwise
@@ -175,7 +175,7 @@ def _dealt(sample: Sample, takes: np.ndarray, sms: int) -> list[list[int]]:
     return dealt
 
 
-def _longest(sample: Sample, dealt: Sequence[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
+def _longest(sample: Sample, dealt: Iterable[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
     """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
     last = max(longest, key=longest.__getitem__)
     if longest[last] <= MORE * max(longest[block] for block in sample.blocks):

@@ -1,4 +1,4 @@
-"""Lanes that meet at a cell: the compiled loop gives what NumPy gives by sorting, and both what a loop in Python gives."""
+"""Lanes that meet at a cell: the compiled loop gives what NumPy gives by sorting, and both what Python gives."""
 
 from __future__ import annotations
 
