@@ -91,8 +91,10 @@ class Interpretation:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """What is the same for all launches of a program. ``stack``: bytes of a thread's stack. ``idle``: machines that have
-    ended a launch."""
+    """What is the same for all launches of a program.
+
+    ``stack``: bytes of a thread's stack. ``idle``: machines that have ended a launch.
+    """
 
     image: Image
     code: Code
