@@ -111,21 +111,35 @@ class Access:
             logged = _interleaved(address)
         elif space != Space.GLOBAL:
             rank, address = address >> RANK_SHIFT, address & _OFFSET
-            space, row = self._blocks(space, rank, active, generic=generic)
+            row, others = self._blocks(rank, active, generic=generic)
+            if others is not None:
+                self._log(Space.DISTRIBUTED_SHARED, rank << RANK_SHIFT | address, others)
+                part = Part(Space.DISTRIBUTED_SHARED, active, address.reshape(-1) if whole else address[active], row)
+                active = active & ~others
+                if any_true(active):
+                    self._log(Space.SHARED, address, active)
+                return part
             logged = address
         part = Part(space, active, address.reshape(-1) if whole else address[active], row)
         self._log(space, logged, active)
         return part
 
-    def _blocks(self, space: Space, rank: np.ndarray, active: np.ndarray, *, generic: bool) -> tuple[Space, np.ndarray]:
-        """The space, and the block of each active lane. rank: (k, 32), the upper bits of its address."""
+    def _blocks(
+        self, rank: np.ndarray, active: np.ndarray, *, generic: bool
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The block of each active lane, and the lanes (k, 32) whose block is another one than their own; None: there
+        are none. rank: (k, 32), the upper bits of its address."""
         setup, warps = self.machine.setup, self.machine.now.warps
         row = np.broadcast_to(setup.row_of_block[warps][:, None], active.shape)[active]
         if not generic or setup.blocks_per_cluster == 1:
-            return space, row
+            return row, None
         at = np.clip(rank, 0, setup.blocks_per_cluster - 1)
         blocks = setup.row_of_rank[setup.cluster_of[warps][:, None], at][active]
-        return (Space.DISTRIBUTED_SHARED if (blocks != row).any() else space), blocks
+        if not (blocks != row).any():
+            return blocks, None
+        others = np.zeros(active.shape, bool)
+        others[active] = blocks != row
+        return blocks, others
 
     def cells_at_once(self, r: list, active: np.ndarray) -> tuple[BlockMemory, np.ndarray] | None:
         """The memory of a block or thread, and the cells of the active lanes, logged; None where :meth:`parts` has to

@@ -23,7 +23,6 @@ _KEYS = {
     "membar_cta": "latency.MEMBAR.CTA",
     "l2_sm_write_bytes": "bandwidth.L2.write.sms.1",
     "distributed_latency": "latency.DSM.LD",
-    "distributed_bytes": "bandwidth.DSM.LD",
     "l2_sm_bytes": "bandwidth.L2.read.sms.1",
     "launch_microseconds": "launch.empty",
 }

@@ -172,7 +172,7 @@ class Memory:
         if space == _VALUES:
             return self._matched(start, wavefronts, width, latency)
         if not sectors or space == _DISTRIBUTED:
-            return self._past_caches(start, wavefronts, sectors, lanes * width)
+            return self._past_caches(start, kind, wavefronts, sectors, lanes * width, lines)
         reads = kind in (_LOAD, _COPY)
         if reads:  # passes of its data, or lines that the busiest of the four banks of tags looks up
             cycles = float(wavefronts if wavefronts > looked_up else looked_up)
@@ -235,13 +235,21 @@ class Memory:
         return start, start + cycles + SOURCES, start + latency + later * (values - 1)
 
     def _past_caches(
-        self, start: float, wavefronts: int, sectors: tuple[int, ...], size: int
+        self, start: float, kind: int, wavefronts: int, sectors: tuple[int, ...], size: int, lines: int
     ) -> tuple[float, float, float]:  # fmt: skip
-        """A request that touches no sector, or one of shared memory of another SM: neither needs L1 or L2."""
+        """A request that touches no sector, or one of shared memory of other SMs: neither needs L1 or L2."""
         if not sectors:
             self.lsu_free = start + 1
             return start, start + 1 + SOURCES, start + 1 + self.p.l1_latency
-        cycles = max(1.0, wavefronts, size / self.p.distributed_bytes)
+        p, count = self.p, len(sectors)
+        if kind == _LOAD:
+            of_line, of_sector = p.distributed_load
+            cycles = of_line * lines + of_sector * count
+        elif kind == _STORE:  # 16 bytes at a time, but a whole sector at once; where lanes are few, each lies alone
+            several = size < _SECTOR * count and 8 * count <= size
+            cycles = p.distributed_store * count * (2 if several else 1)
+        else:
+            cycles = p.distributed_atomic * max(count, wavefronts)
         self.lsu_free = start + cycles
         return start, start + cycles + SOURCES, start + cycles + self.p.distributed_latency
 

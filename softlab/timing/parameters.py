@@ -77,7 +77,13 @@ class Parameters:
     l2_line_least: float = 2.0
     l2_line_least_stored: float = 2.0
     distributed_latency: float = 180.0
-    distributed_bytes: float = 17.0
+    # Shared memory of another SM: cycles of a load per line and per sector, of a store per piece of 16 bytes or whole
+    # sector, and of an atomic per sector or lane at the same word. Four SMs of an H200 took per instruction of a warp,
+    # 2026-11-28: loads of 32 lanes in 32 sectors of 8 lines 60.6 cycles, and at random 87; stores of lanes that lie
+    # 8, 32 and 128 bytes apart 25.8, 51 and 49.8 cycles; atomics there 27.6, 108.6 and 103.3, all on one word 96.6
+    distributed_load: tuple[float, float] = (1.67, 1.476)
+    distributed_store: float = 1.6
+    distributed_atomic: float = 3.4
     partial_store: float = 2.0
     # Stores of local memory that fill their sectors in part: cycles per line and per sector by one SM, and by each of
     # all SMs
