@@ -124,9 +124,7 @@ class Access:
         self._log(space, logged, active)
         return part
 
-    def _blocks(
-        self, rank: np.ndarray, active: np.ndarray, *, generic: bool
-    ) -> tuple[np.ndarray, np.ndarray | None]:
+    def _blocks(self, rank: np.ndarray, active: np.ndarray, *, generic: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The block of each active lane, and the lanes (k, 32) whose block is another one than their own; None: there
         are none. rank: (k, 32), the upper bits of its address."""
         setup, warps = self.machine.setup, self.machine.now.warps

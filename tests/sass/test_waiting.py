@@ -91,6 +91,29 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) swap(int* out) {
     assert remote.sum() == 1
 
 
+def test_lanes_at_their_own_block_ask_another_memory_than_those_at_other_blocks():
+    """Even lanes read the neighbour's words, odd lanes their own block's, in one instruction."""
+    source = """
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void __cluster_dims__(2, 1, 1) mixed(int* out) {
+  __shared__ int mine[32];
+  cg::cluster_group cluster = cg::this_cluster();
+  mine[threadIdx.x] = 100 * blockIdx.x + threadIdx.x;
+  cluster.sync();
+  out[32 * blockIdx.x + threadIdx.x] =
+      cluster.map_shared_rank(mine, cluster.block_rank() ^ (threadIdx.x % 2 == 0))[threadIdx.x];
+  cluster.sync();
+}"""
+    (out,) = outputs(source, "mixed", 2, 32, np.zeros((2, 32), np.int32))
+    assert out[0].tolist() == [100 * (lane % 2 == 0) + lane for lane in range(32)]
+    part = interpret(Kernel(source, "mixed"), 2, 32, (np.zeros((2, 32), np.int32),), blocks=[0])
+    requests = part.streams[0].accesses
+    loads = requests.kind == Kind.LOAD
+    assert (loads & (requests.space == Space.DISTRIBUTED_SHARED)).sum() == 1
+    assert (loads & (requests.space == Space.SHARED)).sum() == 1
+
+
 def test_asynchronous_copies_of_a_warp_have_two_requests():
     source = """
 #include <cuda_pipeline.h>

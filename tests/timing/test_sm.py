@@ -216,6 +216,28 @@ def test_a_load_waits_for_local_memory_that_has_left_the_sm(lines, waits):
     assert (done > BARE.l2_latency) == waits
 
 
+@pytest.mark.parametrize(
+    ("kind", "apart", "measured"),
+    [
+        (Kind.LOAD, 32, 60.6),
+        (Kind.STORE, 8, 25.8),
+        (Kind.STORE, 32, 51.0),
+        (Kind.STORE, 128, 49.8),
+        (Kind.ATOMIC, 8, 27.6),
+        (Kind.ATOMIC, 32, 108.6),
+        (Kind.ATOMIC, 128, 103.3),
+    ],
+)
+def test_shared_memory_of_another_sm_takes_what_an_h200_took(kind, apart, measured):
+    """Lanes whose words lie ``apart`` bytes from each other (NVIDIA H200, 2026-11-28, parameters.py)."""
+    memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
+    sectors = sorted({apart * lane // 32 for lane in range(32)})
+    asked = request(int(kind), sectors, space=int(Space.DISTRIBUTED_SHARED))
+    began = memory.lsu_free
+    access(memory, 0.0, asked)
+    assert memory.lsu_free - began == pytest.approx(measured, rel=0.06)
+
+
 def test_local_memory_of_lanes_at_different_words_is_written_as_lone_sectors():
     """The rows interval_sm.STL.apart.N of the atlas: 32 lanes in 32 lines, or in one."""
     atlas = load_atlas("H100")
