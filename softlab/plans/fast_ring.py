@@ -15,6 +15,10 @@ Where the ring does not hold the row and the answer, all blocks share a row, and
 (``KEPT``). Where that is not enough for the row, the ring keeps as many of the row's last packs as it can, and the
 others are read again. Then all wait for the answer, which is cheaper than to read more packs again: 1 to 5 % (H100,
 2026-11-27, 13 rows). A pack that is only read takes half the time of one that is read and written.
+
+Threads without a pack take as long as those with one. Where memory is fast, that is what a step costs. There
+:func:`fitted` looks for blocks whose threads the row fills. The kernel is chosen before, for blocks of ``GRID_BLOCK``
+threads.
 """
 
 from __future__ import annotations
@@ -77,6 +81,50 @@ MOST_PACKS = 2**31 - 1
 
 
 @dataclass(frozen=True)
+class ThreadTime:
+    """Microseconds of a block's threads.
+
+    ``row`` for each row. For each pack of a thread: ``pack``, and ``further`` per ``GRID_BLOCK`` threads of the block,
+    which share the schedulers. ``steps``: a row has at least so many steps where this holds. Rows with fewer start so
+    often that they take up to 9 % longer. ``gain``: the least part of the time that other blocks must save by this
+    prediction. Where it promised less, some launches became slower.
+    """
+
+    row: float
+    pack: float
+    further: float
+    steps: int
+    gain: float
+
+    def of_packs(self, packs: int, block_size: int) -> float:
+        """The time for ``packs`` packs of each thread, without that of the row."""
+        return packs * (self.pack + self.further * block_size / GRID_BLOCK)
+
+
+#: (Bytes of an element, inputs) -> the time of its threads (H200, 2026-11-28, 36 lengths from 2^18 to 2^20.7 columns,
+#: 271 launches with 384 to 768 threads per block; kernels/FAST.md). Doubles were not measured.
+THREAD_TIMES = {
+    (2, 1): ThreadTime(0.65, 0.13, 0.07, 3, 0.03),
+    (4, 1): ThreadTime(0.0, 0.10, 0.155, 2, 0.02),
+    (2, 2): ThreadTime(0.0, 0.28, 0.10, 2, 0.03),
+    (4, 2): ThreadTime(0.0, 0.18, 0.165, 2, 0.02),
+}
+#: Memory and threads work side by side, but each waits for the other at times: their times are added as the powers of
+#: this exponent (the same launches).
+OVERLAP = 3
+#: The threads of a fitted block: warps of all four schedulers, and with the two warps of the mailbox registers for
+#: each, at most as many as spill nothing.
+FITTED_BLOCKS = range(384, 769, 64)
+#: Fitted blocks take at most this many more rows at once: more were not measured beside the chosen number.
+MORE_GROUPS = 2
+#: Threads count where ``GRID_BLOCK`` of them take more than this part of memory's time for their packs. An H200 has
+#: 0.39 to 0.50 for the four types of ``THREAD_TIMES``. An H100 has 0.28 to 0.36: there blocks that fit were no faster.
+THREADS_COUNT = 0.375
+#: The fewest rows per group: of fewer the start and the end decide, and some were 3 to 6 % slower (the same lengths).
+FITTED_ITERATIONS = 8
+
+
+@dataclass(frozen=True)
 class RingShape:
     """How the ring kernel lies over the rows.
 
@@ -110,6 +158,11 @@ class RingShape:
         """Steps of a row."""
         return -(-self.packs // self.per_step)
 
+    def filled(self, row: Row) -> float:
+        """The part of the threads' packs that the row fills."""
+        threads = self.blocks_per_row * self.block_size
+        return row.packs / threads / (self.row_steps * self.per_step + self.kept)
+
     def packs_read_again(self, row: Row) -> int:
         """Packs of a row, of each input, that are read a second time."""
         cut = Cut(self.blocks_per_row, self.block_size, self.packs + self.kept)
@@ -136,13 +189,15 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
             yield shape
 
 
-def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int) -> RingShape | None:
+def _shape(
+    request: PlanRequest, row: Row, groups: int, most_kept: int, block_size: int | None = None
+) -> RingShape | None:
     """The shape for a number of groups and the most packs that a thread keeps in registers; None if a row is too long.
 
     Less than half of a thread's packs are in registers: they are written and computed at once, while memory waits.
     """
     device, (per_step, ahead) = request.device, STEPS[row.inputs]
-    block_size = KEPT_BLOCK if most_kept else GRID_BLOCK
+    block_size = block_size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
     fetched = KEPT_FETCHED if most_kept else FETCHED_OF_SEVERAL if groups >= SEVERAL_GROUPS else FETCHED
     blocks_per_row = device.sm_count // groups
     packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
@@ -175,6 +230,56 @@ def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int) -> RingS
         blocks_per_row, groups, block_size, packs, per_step, stages, ahead, fetched, again, kept,
         late, time * block_size / GRID_BLOCK,
     )  # fmt: skip
+
+
+def fitted(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
+    """The shape whose blocks fit the row, or the given one where that saves too little.
+
+    Rows that the ring does not hold with their answer stay as they are, and few rows, and all rows where memory is so
+    slow that threads do not count.
+    """
+    times = THREAD_TIMES.get((request.element.itemsize, row.inputs))
+    many = request.rows >= FITTED_ITERATIONS * shape.groups
+    if times is None or shape.kept or shape.again or not many or not _threads_count(request, row, times):
+        return shape
+    most = min(request.rows // FITTED_ITERATIONS, request.device.sm_count, shape.groups + MORE_GROUPS)
+    candidates = [
+        other
+        for block_size in FITTED_BLOCKS
+        for groups in range(1, most + 1)
+        if (other := _shape(request, row, groups, 0, block_size)) and _holds_answer(other, times.steps)
+    ]
+    best = min(candidates, key=lambda other: _microseconds(request, row, other, times), default=shape)
+    gains = _microseconds(request, row, best, times) < (1 - times.gain) * _microseconds(request, row, shape, times)
+    return best if gains else shape
+
+
+def _holds_answer(shape: RingShape, steps: int) -> bool:
+    """Whether the ring holds a row of at least so many steps, and what is loaded until its answer comes."""
+    return not shape.again and not shape.late and shape.row_steps >= steps
+
+
+def _threads_count(request: PlanRequest, row: Row, times: ThreadTime) -> bool:
+    """Whether threads take so long, beside memory, that it matters whether they have a pack."""
+    packs = GRID_BLOCK * request.device.sm_count
+    return times.of_packs(1, GRID_BLOCK) > THREADS_COUNT * _memory_microseconds(request, row, packs)
+
+
+def _memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
+    """How long memory takes to read packs of each input and to write as many."""
+    bandwidth = COPY_SHARE * (request.device.memory_bandwidth or MEMORY_BANDWIDTH)
+    return 1e6 * packs * (row.inputs + 1) * WIDEST_PACK_BYTES / bandwidth
+
+
+def _microseconds(request: PlanRequest, row: Row, shape: RingShape, times: ThreadTime) -> float:
+    """The time of all rows, beside what every launch takes."""
+    memory = _memory_microseconds(request, row, row.packs * shape.groups) * (1 + FURTHER_GROUP * (shape.groups - 1))
+    threads = times.row + times.of_packs(shape.row_steps * shape.per_step, shape.block_size)
+    threads += UNALIGNED_MICROSECONDS if row.unaligned else 0
+    row_time = (memory**OVERLAP + threads**OVERLAP) ** (1 / OVERLAP)
+    lag = (shape.stages - shape.ahead * shape.per_step) * shape.block_size * request.device.sm_count
+    one_way = ONE_WAY * _memory_microseconds(request, row, lag)
+    return math.ceil(request.rows / shape.groups) * row_time + one_way
 
 
 def _row_microseconds(row: Row, blocks_per_row: int) -> float:
@@ -212,6 +317,8 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     groups = log.note("How many rows at once?", shape.groups, rule, rows=rows, sms=sms, packs=round(shape.time, 1))
     rule = "the SMs divided by the rows at once"
     blocks_per_row = log.note("How many blocks share a row?", shape.blocks_per_row, rule, sms=sms, groups=groups)
+    rule = "as many as the row fills, where threads without a pack take time that memory does not need"
+    log.note("How many threads of a block share a row?", shape.block_size, rule, filled=round(shape.filled(row), 2))
     packs = log.note("How many packs does a thread hold?", shape.packs, "as few as hold the row")
     rule = "those of a row, and those that are loaded until its statistic is known"
     stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
