@@ -59,7 +59,9 @@ def _torch() -> Any:
 # - `forward` takes ctx. A separate `setup_context` would let torch.func transform the classes. But it binds the
 #   arguments by their signature at each call, and that takes four times as long as all the rest here.
 # - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
-# - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms.
+# - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms. The
+#   base refuses transforms, too, but says less. So only an error asks for them.
+# - `forward` is the function that launches: it knows ctx and saves its result there.
 # - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
 
 
