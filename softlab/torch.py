@@ -59,7 +59,9 @@ def _torch() -> Any:
 # - `forward` takes ctx. A separate `setup_context` would let torch.func transform the classes. But it binds the
 #   arguments by their signature at each call, and that takes four times as long as all the rest here.
 # - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
-# - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms.
+# - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms. The
+#   base refuses transforms, too, but says less. So only an error asks for them.
+# - `forward` is the function that launches: it knows ctx and saves its result there.
 # - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
 
 
@@ -67,7 +69,8 @@ def _torch() -> Any:
 def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
     """A function of x and the dtype that x is cast to. It runs the operator, recorded by autograd."""
     torch = _torch()
-    tensor, operator, function = torch.Tensor, getattr(operators, op), _FUNCTIONS[op](dim, policy)
+    tensor, run = torch.Tensor, _forward(op, dim, policy)
+    function = _FUNCTIONS[op](run, dim, policy)
     apply = super(torch.autograd.Function, function).apply
     transformed = getattr(torch._C, "_are_functorch_transforms_active", None)
     if transformed is None:
@@ -82,26 +85,44 @@ def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any
         if dtype is not None:
             x = x.to(dtype)
         if not x.requires_grad:
-            return operator(x, dim, policy=policy)
-        return function.apply(x) if transformed() else apply(x)
+            return run(None, x)
+        try:
+            return apply(x)
+        except RuntimeError:
+            if transformed():
+                return function.apply(x)
+            raise
 
     return recorded
 
 
-def _unrecorded(op: str, dim: int, policy: str | None) -> Callable[..., Any]:
-    """A function of the operator's tensors, recorded by nobody."""
+def _forward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
+    """A function of autograd's context and x, recorded by nobody. The context, unless it is None, keeps the result."""
     operator = getattr(operators, op)
 
-    def run(*tensors: Any) -> Any:
-        return operator(*(x.detach() for x in tensors), dim, policy=policy)
+    def run(ctx: Any, x: Any) -> Any:
+        y = operator(x.detach(), dim, policy=policy)
+        if ctx is not None:
+            ctx.save_for_backward(y)
+        return y
 
-    return prepared.unrecorded(op, dim, policy, run)
+    return prepared.forward(op, dim, policy, run)
 
 
-def _softmax_function(dim: int, policy: str | None) -> Any:
+def _backward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
+    """A function of dy and y, recorded by nobody."""
+    operator = getattr(operators, op)
+
+    def run(dy: Any, y: Any) -> Any:
+        return operator(dy.detach(), y.detach(), dim, policy=policy)
+
+    return prepared.gradient(op, dim, policy, run)
+
+
+def _softmax_function(run: Callable[[Any, Any], Any], dim: int, policy: str | None) -> Any:
     """The ``torch.autograd.Function`` of softmax."""
     torch = _torch()
-    run, run_backward = _unrecorded("softmax", dim, policy), _unrecorded("softmax_backward", dim, policy)
+    run_backward = _backward("softmax_backward", dim, policy)
     function: Any = torch.autograd.Function
 
     class SoftmaxBackward(function):
@@ -121,11 +142,7 @@ def _softmax_function(dim: int, policy: str | None) -> Any:
     class Softmax(function):
         """y = softmax(x)."""
 
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            y = run(x)
-            ctx.save_for_backward(y)
-            return y
+        forward = staticmethod(run)
 
         @staticmethod
         def backward(ctx: Any, dy: Any) -> Any:
@@ -143,10 +160,10 @@ def _softmax_backward_by_y(g: Any, dy: Any, y: Any, dim: int) -> Any:
     return g * (dy - s) - dy * (g * y).sum(dim, keepdim=True)
 
 
-def _log_softmax_function(dim: int, policy: str | None) -> Any:
+def _log_softmax_function(run: Callable[[Any, Any], Any], dim: int, policy: str | None) -> Any:
     """The ``torch.autograd.Function`` of log_softmax."""
     torch = _torch()
-    run, run_backward = _unrecorded("log_softmax", dim, policy), _unrecorded("log_softmax_backward", dim, policy)
+    run_backward = _backward("log_softmax_backward", dim, policy)
     function: Any = torch.autograd.Function
 
     class LogSoftmaxBackward(function):
@@ -168,11 +185,7 @@ def _log_softmax_function(dim: int, policy: str | None) -> Any:
     class LogSoftmax(function):
         """y = log(softmax(x))."""
 
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            y = run(x)
-            ctx.save_for_backward(y)
-            return y
+        forward = staticmethod(run)
 
         @staticmethod
         def backward(ctx: Any, dy: Any) -> Any:
@@ -184,6 +197,6 @@ def _log_softmax_function(dim: int, policy: str | None) -> Any:
     return LogSoftmax
 
 
-_FUNCTIONS: Mapping[str, Callable[[int, str | None], Any]] = MappingProxyType(
+_FUNCTIONS: Mapping[str, Callable[[Callable[[Any, Any], Any], int, str | None], Any]] = MappingProxyType(
     {"softmax": _softmax_function, "log_softmax": _log_softmax_function}
 )

@@ -105,6 +105,31 @@ def test_errors(torch: Any, device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("op", OPS)
+def test_transforms_are_refused_in_pytorchs_words(torch: Any, op: str, device: str) -> None:
+    x = torch.randn(3, 4, device=device)
+    with pytest.raises(RuntimeError, match="setup_context"):
+        torch.func.grad(lambda x: getattr(softlab.torch, op)(x).sum())(x)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_an_error_while_it_runs_is_not_taken_for_a_transform(
+    torch: Any, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*inputs: Any, **named: Any) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(softlab.torch.operators, "softmax", broken)
+    monkeypatch.setattr(softlab.torch.prepared, "forward", lambda op, dim, policy, otherwise: otherwise)
+    softlab.torch._recorder.cache_clear()
+    try:
+        with pytest.raises(RuntimeError, match="out of order"):
+            softlab.torch.softmax(torch.randn(3, 4, device=device, requires_grad=True))
+    finally:
+        softlab.torch._recorder.cache_clear()
+
+
+@pytest.mark.parametrize("device", DEVICES)
 class TestPlainOperators:
     """softlab.softmax on tensors: the same kind comes back, on the host too."""
 

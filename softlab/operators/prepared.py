@@ -174,52 +174,73 @@ def try_launch(op: str, inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any
         return None
 
 
-def unrecorded(op: str, axis: int, policy: Any, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of an operator's tensors, which autograd may watch. It returns the result, not recorded by autograd.
+def forward(op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of autograd's context and an operator's tensor, which autograd may watch. It returns the result.
 
-    ``otherwise`` takes the tensors for which :func:`try_launch` returns None. Without a GPU it takes all.
+    Autograd records nothing of it. The context keeps the result for a gradient, unless it is None. ``otherwise`` takes
+    both where :func:`try_launch` returns None. Without a GPU it takes all.
     """
     if not Device.present():
         return otherwise
-    import torch
-    from cupy.cuda import runtime
+    return _unrecorded_operator(_preparation(op, axis, policy), otherwise, _torch_library())
 
-    current_gpu = runtime.getDevice if runtime.getDeviceCount() > 1 else lambda: 0
-    prepare = partial(_prepare, op, axis=axis, policy=policy, device=None)
-    library = _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like, _torch_allocate())
-    return (_unrecorded_gradient if OPERATORS[op].backward else _unrecorded_operator)(prepare, otherwise, library)
+
+def gradient(op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A function of a gradient's tensors, dy and y. It returns the result; for the rest as :func:`forward`."""
+    if not Device.present():
+        return otherwise
+    return _unrecorded_gradient(_preparation(op, axis, policy), otherwise, _torch_library())
+
+
+def _preparation(op: str, axis: int, policy: Any) -> Callable[..., _ReadyLaunch | None]:
+    return partial(_prepare, op, axis=axis, policy=policy, device=None)
 
 
 @dataclass(frozen=True)
 class _TorchLibrary:
-    """What a call needs of PyTorch and of the current GPU."""
+    """What a call needs of PyTorch and of the current GPU. ``current_gpu`` is None where there is only one."""
 
     tensor: Any
     current_stream: Callable[[int], int]
-    current_gpu: Callable[[], int]
+    current_gpu: Callable[[], int] | None
     empty_like: Callable[[Any], Any]
     allocate: Callable[[tuple[int, ...], tuple[int, ...], Any], Any] | None = None
+
+
+def _torch_library() -> _TorchLibrary:
+    import torch
+    from cupy.cuda import runtime
+
+    current_gpu = runtime.getDevice if runtime.getDeviceCount() > 1 else None
+    return _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like, _torch_allocate())
 
 
 # The next two functions know the operator, so that a call asks for its launch by four values alone.
 
 
-def _unrecorded_operator(prepare: Any, otherwise: Callable[[Any], Any], library: _TorchLibrary) -> Callable[[Any], Any]:
+def _unrecorded_operator(
+    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary
+) -> Callable[[Any, Any], Any]:
     tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu
     empty_like, allocate, prepared_for = library.empty_like, library.allocate, lru_cache(maxsize=256)(prepare)
 
-    def launch(x: Any) -> Any:
+    def launch(ctx: Any, x: Any) -> Any:
         try:
             gpu_index, pointer = x.get_device(), x.data_ptr()
-            if type(x) is tensor and gpu_index == current_gpu() and x.is_contiguous() and not x.is_neg():
+            if (
+                type(x) is tensor and gpu_index == (0 if current_gpu is None else current_gpu())
+                and x.is_contiguous() and not x.is_neg()
+            ):  # fmt: skip
                 ready = prepared_for(x.shape, x.dtype, gpu_index, pointer % _WIDEST)
                 if ready is not None:
                     out = empty_like(x) if allocate is None else allocate(*ready.like)
                     ready.launch(current_stream(gpu_index), (pointer, out.data_ptr()))
+                    if ctx is not None:
+                        ctx.save_for_backward(out)
                     return out
         except _EXPLAINED:
             pass
-        return otherwise(x)
+        return otherwise(ctx, x)
 
     return launch
 
@@ -236,7 +257,7 @@ def _unrecorded_gradient(
             first, second = dy.data_ptr(), y.data_ptr()
             if (
                 type(dy) is tensor and type(y) is tensor and dy.shape == shape and dy.dtype is dtype
-                and gpu_index == current_gpu() and dy.get_device() == gpu_index
+                and gpu_index == (0 if current_gpu is None else current_gpu()) and dy.get_device() == gpu_index
                 and dy.is_contiguous() and y.is_contiguous() and not dy.is_neg() and not y.is_neg()
             ):  # fmt: skip
                 ready = prepared_for(shape, dtype, gpu_index, (first | second) % _WIDEST)

@@ -264,6 +264,16 @@ class Tensor:
         return self.pointer
 
 
+class Context:
+    """What the fast path asks of autograd's context."""
+
+    def __init__(self) -> None:
+        self.saved: list[tuple[Any, ...]] = []
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved.append(tensors)
+
+
 def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """The path asks a tensor for little, so that a stand-in can have it. Each tensor that needs more is left alone."""
 
@@ -328,21 +338,26 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
     watched = Tensor(2056, grad=True)
     assert gradient(x, watched) is new
     assert gradient(watched, x) is new
-    assert operator(watched) is operator(watched) is new
+    context = Context()
+    assert operator(None, watched) is operator(context, watched) is new
+    assert context.saved == [(new,)], "autograd's context keeps the result"
     assert launched == [(7, [1024, 2056, 9216]), (7, [2056, 1024, 9216]), (7, [2056, 9216]), (7, [2056, 9216])]
     assert asked == [((4, 8), np.float32, 0, 8)] * 2, "a launch is prepared once per function"
     assert gradient(x, Tensor(2056, shape=(*x.shape,))) is new, "an equal shape, as each tensor has its own"
     assert launched.pop() == launched[0]
     for other in (*general[:3], *general[4:6]):
         assert gradient(x, other) == gradient(other, x) == "otherwise"
+    general_results.clear()
     for other in (general[2], general[4], general[5]):
-        assert operator(other) == "otherwise"
-    assert prepared._unrecorded_operator(lambda *problem: None, otherwise, library)(x) == "otherwise"
+        assert operator(context, other) == "otherwise"
+        assert general_results.pop() == (context, other)
+    assert context.saved == [(new,)], "the other function keeps its result itself"
+    assert prepared._unrecorded_operator(lambda *problem: None, otherwise, library)(None, x) == "otherwise"
 
     def refuse(*problem: object) -> None:
         raise ValueError
 
-    assert prepared._unrecorded_operator(refuse, otherwise, library)(x) == "otherwise"
+    assert prepared._unrecorded_operator(refuse, otherwise, library)(None, x) == "otherwise"
     assert prepared._unrecorded_gradient(refuse, otherwise, library)(x, y) == "otherwise"
     assert len(launched) == 4
 
@@ -359,7 +374,7 @@ def test_results_are_allocated_by_the_prepared_shape() -> None:
 
     library = prepared._TorchLibrary(Tensor, lambda gpu: 7, lambda: 0, lambda like: 1 / 0, allocate)
     x = Tensor(1024)
-    assert prepared._unrecorded_operator(lambda *_: ready, lambda x: "otherwise", library)(x) is new
+    assert prepared._unrecorded_operator(lambda *_: ready, lambda ctx, x: "otherwise", library)(None, x) is new
     assert prepared._unrecorded_gradient(lambda *_: ready, lambda dy, y: "otherwise", library)(x, x) is new
     assert launched == [(1024, 9216), (1024, 1024, 9216)]
     assert asked == [ready.like] * 2
@@ -429,12 +444,12 @@ def test_an_operator_that_autograd_may_watch_takes_tensors_of_the_current_gpu(
     monkeypatch.setattr(prepared.Device, "present", lambda: gpus > 0)
     asked: list[tuple] = []
     monkeypatch.setattr(prepared, "_prepare", lambda *problem, **named: asked.append((problem, named)) or Ready())
-    operator = prepared.unrecorded("softmax", -1, "fast", lambda x: "otherwise")
-    gradient = prepared.unrecorded("softmax_backward", -1, "fast", lambda dy, y: "otherwise")
+    operator = prepared.forward("softmax", -1, "fast", lambda ctx, x: "otherwise")
+    gradient = prepared.gradient("softmax_backward", -1, "fast", lambda dy, y: "otherwise")
     for tensor in tensors:
         on_gpu, stream = tensor.gpu in taken, 7 + tensor.gpu
         launched.clear()
-        assert (operator(tensor) != "otherwise") == (gradient(tensor, tensor) != "otherwise") == on_gpu
+        assert (operator(None, tensor) != "otherwise") == (gradient(tensor, tensor) != "otherwise") == on_gpu
         pointer, out = tensor.pointer, 9 * 1024
         assert launched == ([(stream, (pointer, out)), (stream, (pointer, pointer, out))] if on_gpu else [])
     named = {"axis": -1, "policy": "fast", "device": None}
@@ -475,9 +490,9 @@ def test_a_function_of_tensors_keeps_256_launches() -> None:
         return ready
 
     library = prepared._TorchLibrary(Tensor, lambda gpu: 7, lambda: 0, lambda like: new)
-    operator = prepared._unrecorded_operator(prepare, lambda x: "otherwise", library)
+    operator = prepared._unrecorded_operator(prepare, lambda ctx, x: "otherwise", library)
     gradient = prepared._unrecorded_gradient(prepare, lambda dy, y: "otherwise", library)
-    for run in (operator, lambda x: gradient(x, x)):
+    for run in (lambda x: operator(None, x), lambda x: gradient(x, x)):
         asked.clear()
         for rows in (*range(256), *range(256), 256, *range(255, 0, -1), 0, 256):
             run(Tensor(1024, shape=(rows, 4)))
