@@ -189,15 +189,13 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
             yield shape
 
 
-def _shape(
-    request: PlanRequest, row: Row, groups: int, most_kept: int, block_size: int | None = None
-) -> RingShape | None:
+def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int, size: int = 0) -> RingShape | None:
     """The shape for a number of groups and the most packs that a thread keeps in registers; None if a row is too long.
 
     Less than half of a thread's packs are in registers: they are written and computed at once, while memory waits.
     """
     device, (per_step, ahead) = request.device, STEPS[row.inputs]
-    block_size = block_size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
+    block_size = size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
     fetched = KEPT_FETCHED if most_kept else FETCHED_OF_SEVERAL if groups >= SEVERAL_GROUPS else FETCHED
     blocks_per_row = device.sm_count // groups
     packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
