@@ -22,16 +22,14 @@ from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.allocations import Allocation
 from softlab.emulator.memory.copies import Copy
 from softlab.emulator.ptx.linker import Image
-from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.findings import FaultSink
 from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
 from softlab.instruments.events import Events
 from softlab.instruments.flights import READING, REDUCING, WRITING, Flights
 from softlab.instruments.global_access import GlobalAccess
-from softlab.instruments.global_reports import ATOMICS, PROMISED, READ_ONLY, GlobalReports
+from softlab.instruments.global_reports import PROMISED, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
-    IN_BLOCK,
     ONE_CELL,
     STRONG,
     VOLATILE,
@@ -50,13 +48,17 @@ from softlab.instruments.promised_reads import PromisedReads
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
 from softlab.instruments.strong_access import StrongAccess
+from softlab.instruments.strong_instructions import (
+    fence_scope,
+    is_strong,
+    makes_fence,
+    scope_of,
+    stamp_flags,
+    strong_instructions,
+)
 from softlab.instruments.unread_answers import unread_answers
 from softlab.instruments.warp_syncs import is_exchange, warps_of
 
-#: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
-#: that go around the first-level cache are written for the same purpose in older code.
-_STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio", "volatile", "cv", "cg", "wt")
-_RELEASE = ("release", "acq_rel")
 _WORD_SHIFT = 2
 #: Cells of one lane's access at most: a copy may begin at the end of an array and leave the rest out.
 _MOST_CELLS = 33
@@ -92,7 +94,7 @@ class GlobalHazards(Observer):
     def __init__(self, sink: FaultSink, parameters: Sequence[Parameter] = ()) -> None:
         self._events = Events()
         self._reports = GlobalReports(sink, parameters, self._events)
-        #: The order of all accesses; in kernels with strong loads and stores also that of reads with later writes.
+        #: The order of all accesses; also that of reads with later writes, where it is another one.
         self._orders: list[HappensBefore] = []
         #: When the lanes of each warp exchanged values last: (blocks, warps).
         self._exchanged = np.zeros((0, 0), np.int64)
@@ -100,7 +102,9 @@ class GlobalHazards(Observer):
         self._unread: frozenset[int] = frozenset()
         #: Whether the orders are compiled, and take accesses by keys.
         self._keyed = False
-        self._strong_accesses = False
+        self._reads_apart = False
+        #: Whether no word that synchronises is ever stored to.
+        self._words_grow = False
         self._shadows: dict[int, GlobalShadow] = {}
         #: Atomics whose old value nobody uses, in launches of several blocks; those on each array.
         self._blind_atomics: frozenset[int] = frozenset()
@@ -156,7 +160,7 @@ class GlobalHazards(Observer):
             self._keyed, self._latest = keyed, {}
         before: list[HappensBefore] = list(self._orders)
         self._orders = []
-        for number in range(2 if self._strong_accesses else 1):
+        for number in range(2 if self._reads_apart else 1):
             self._orders.append(self._next_order(size, before[number] if before else None, of_reads=number == 1))
         for order in before:
             if not any(order is kept for kept in self._orders):
@@ -171,8 +175,10 @@ class GlobalHazards(Observer):
             return HappensBefore(*size, words, of_reads=of_reads)
         if not isinstance(before, NativeOrder):
             words = before.published() if before is not None else {}
-            return NativeOrder(*size, words, of_reads=of_reads)
-        return before if before.begins_again(*size) else NativeOrder(*size, before, of_reads=of_reads)
+            return NativeOrder(*size, words, of_reads=of_reads, words_grow=self._words_grow)
+        if before.begins_again(*size):
+            return before
+        return NativeOrder(*size, before, of_reads=of_reads, words_grow=self._words_grow)
 
     def _begin_native(self, batch: Batch) -> None:
         """Compiled code for the accesses of this batch, where the run may use it."""
@@ -204,7 +210,8 @@ class GlobalHazards(Observer):
         self._skipped = quiet | program.fact(checked_guesses)
         self._granule_shift = program.fact(narrowest).bit_length() - 1
         self._strong_sites = program.fact(_facts_found)
-        self._volatile_stores, self._strong_accesses, self._strong_shared = program.fact(_strong_accesses)
+        strong = program.fact(strong_instructions)
+        self._volatile_stores, self._reads_apart, self._words_grow, self._strong_shared = strong
 
     # Accesses
 
@@ -418,14 +425,14 @@ class GlobalHazards(Observer):
         """What is known of an instruction."""
         found = self._strong_sites.get(site.index)
         if found is None:
-            strong = bool(site.operation) or _is_strong(site.instruction)
-            releases = strong and site.instruction.has(*_RELEASE)
-            flags = _flags(site.instruction, strong)
+            strong = bool(site.operation) or is_strong(site.instruction)
+            releases = strong and makes_fence(site.instruction)
+            flags = stamp_flags(site.instruction, strong)
             if strong:
                 width = site.dtype.itemsize // (2 if site.instruction.is_packed else 1)
                 flags |= ONE_CELL * max(1, width >> self._granule_shift)
             instruction = site.instruction
-            found = _Facts(strong, flags, releases, _scope(instruction), instruction.has("nc"))
+            found = _Facts(strong, flags, releases, scope_of(instruction), instruction.has("nc"))
             self._strong_sites[site.index] = found
         return found
 
@@ -613,7 +620,7 @@ class GlobalHazards(Observer):
         """Strong writes of these lanes publish from now on what they did so far."""
         scope = self._fence_scopes.get(site.index)
         if scope is None:
-            scope = self._fence_scopes[site.index] = "" if site.instruction.has("proxy") else _scope(site.instruction)
+            scope = self._fence_scopes[site.index] = fence_scope(site.instruction)
         if scope:
             self._fence(lanes.numbers, scope)
 
@@ -632,8 +639,8 @@ class GlobalHazards(Observer):
     def _strong_access(self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value) -> None:
         lane = lanes.numbers
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
-        if site.instruction.has(*_RELEASE):
-            self._fence(lane, _scope(site.instruction))
+        if makes_fence(site.instruction):
+            self._fence(lane, scope_of(site.instruction))
         self._meet(site, self._words_of(lane, shared_keys(owner, offset)), "cta")
 
     def _words_of(self, lane: np.ndarray, keys: np.ndarray) -> Meeting:
@@ -710,33 +717,3 @@ class GlobalHazards(Observer):
 def _facts_found(image: Image) -> dict[int, _Facts]:
     """What is known of the instructions of a kernel: found when they first run, and kept for later launches."""
     return {}
-
-
-def _strong_accesses(image: Image) -> tuple[bool, bool, frozenset[int]]:
-    """Whether a kernel has volatile stores, and strong loads or stores; which instructions synchronise."""
-    instructions = image.instructions
-    volatile = any(i.opcode == "st" and i.has("volatile") for i in instructions)
-    strong = any(i.opcode in ("ld", "st") and _is_strong(i) for i in instructions)
-    fences = any(i.opcode in ("membar", "fence") or i.has(*_RELEASE) for i in instructions)
-    if not (fences or strong):
-        return volatile, strong, frozenset()
-    return volatile, strong, frozenset(n for n, i in enumerate(instructions) if _is_strong(i) or i.opcode in ATOMICS)
-
-
-def _is_strong(instruction: Instruction) -> bool:
-    return instruction.has(*_STRONG)
-
-
-def _scope(instruction: Instruction) -> str:
-    """The scope of a fence or of a strong access; a volatile access and an atomic without one have the GPU's."""
-    return "cta" if instruction.has("cta") else "gpu"
-
-
-def _flags(instruction: Instruction, strong: bool) -> int:
-    if not strong:
-        return 0
-    return (
-        STRONG
-        | (VOLATILE if instruction.has("volatile") and instruction.opcode == "st" else 0)
-        | (IN_BLOCK if _scope(instruction) == "cta" else 0)
-    )

@@ -73,6 +73,7 @@ from softlab.instruments.node_layout import (
     WORD_COUNT,
     WORD_ROOM,
     WORDS,
+    WORDS_GROW,
 )
 
 # What :func:`step` does
@@ -180,6 +181,11 @@ def last_read(s: Int64s, key: int, warp: int) -> int:
     return s[of + EARLIER]
 
 
+def tells_all_the_same(s: Int64s, warp: int) -> int:
+    """Whether what a warp tells all of a word has, for good, what it tells its own block."""
+    return s[WORDS_GROW] and s[s[FENCED] + warp] == s[s[FENCED_IN_BLOCK] + warp]
+
+
 def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int, flags: int, guess: int) -> int:
     """A warp accesses a word by a strong access. Gives the word's place, -1 if it tells nothing."""
     tells = op != READ and s[s[FENCED_IN_BLOCK] + warp] != 0
@@ -206,7 +212,8 @@ def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int,
     if tells:
         if flags & TO_ALL:
             s[at + TELLS] = told_by(s, warp, 0, recall(s, at), s[s[FENCED] + warp])
-        tell_block(s, at, warp)
+        if not (flags & TO_ALL and tells_all_the_same(s, warp)):
+            tell_block(s, at, warp)
     return at
 
 

@@ -81,11 +81,19 @@ class NativeOrder(HappensBefore):
     """As :class:`HappensBefore`. Strong accesses are of :class:`KeyedAccess`."""
 
     def __init__(
-        self, blocks: int, threads: int, earlier: Mapping[Hashable, int] | NativeOrder, *, of_reads: bool = False
+        self,
+        blocks: int,
+        threads: int,
+        earlier: Mapping[Hashable, int] | NativeOrder,
+        *,
+        of_reads: bool = False,
+        words_grow: bool = False,
     ) -> None:
+        """``words_grow``: no strong store to a word of global memory ever comes."""
         super().__init__(blocks, threads, {}, of_reads=of_reads)
         keys, times = _told_by(earlier)
         self._use(self._first_arena(len(keys)))
+        self._s[layout.WORDS_GROW] = words_grow
         self._step(known_steps.BEGIN, _NO_ITEMS, _NO_ITEMS, count=blocks)
         self._lanes.look_at(self._s)
         self._take(keys, times)
