@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,14 @@ class ClusterShadow(Shadow):
     def __init__(self, nbytes: int, blocks: int, threads: int, granule: int) -> None:
         super().__init__(nbytes, blocks, threads, granule)
         self._completed = np.zeros(blocks, np.int64)
-        self._proxy_fenced = np.zeros((blocks, threads), np.int64)
         self.remote: RemoteAccesses | None = None
         self._heard: _Heard | None = None
         self._of_blocks: BlocksHeard | None = None
+
+    @cached_property
+    def _proxy_fenced(self) -> np.ndarray:
+        """(blocks, threads): when each thread made its last fence for bulk copies; most kernels have none."""
+        return np.zeros((self._blocks, self._threads), np.int64)
 
     def expect_cluster(self, size: int) -> None:
         """Blocks work in clusters of this size: keep from the beginning what they tell each other."""

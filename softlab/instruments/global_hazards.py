@@ -128,6 +128,8 @@ class GlobalHazards(Observer):
         #: The address of the one lane of an access.
         self._address = np.zeros(1, np.int64)
         self._repeated: RepeatedAtomics
+        #: Whether strong accesses have passed anything on in this batch.
+        self._has_passed_on = False
         self._known_words: dict[tuple[int, int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
         #: The barrier that lanes pass next, or passed last, at which others had arrived and gone on.
@@ -147,6 +149,7 @@ class GlobalHazards(Observer):
         self._repeated = RepeatedAtomics(batch.shared.known, batch.compiled)
         self._batch = batch
         self._last_reads = {}
+        self._has_passed_on = False
         self._flights = Flights()
         self._events.begin_batch(batch.geometry)
         self._begin_native(batch)
@@ -154,22 +157,22 @@ class GlobalHazards(Observer):
 
     def _begin_orders(self, batch: Batch) -> None:
         """Orders of this batch, compiled ones where words matter."""
-        size = (batch.blocks, batch.threads)
         keyed = bool(self._strong_shared) and STEP.ready(batch.compiled, 0)
         if keyed != self._keyed:
             self._keyed, self._latest = keyed, {}
         before: list[HappensBefore] = list(self._orders)
         self._orders = []
         for number in range(2 if self._reads_apart else 1):
-            self._orders.append(self._next_order(size, before[number] if before else None, of_reads=number == 1))
+            self._orders.append(self._next_order(batch, before[number] if before else None, of_reads=number == 1))
         for order in before:
             if not any(order is kept for kept in self._orders):
                 order.release()
         if isinstance(first := self._orders[0], NativeOrder):
             first.remembers_reads = self._volatile_stores
 
-    def _next_order(self, size: tuple[int, int], before: HappensBefore | None, *, of_reads: bool) -> HappensBefore:
-        """The order of a batch of this size; ``before``: that of the batch before it."""
+    def _next_order(self, batch: Batch, before: HappensBefore | None, *, of_reads: bool) -> HappensBefore:
+        """The order of a batch; ``before``: that of the batch before it."""
+        size = batch.blocks, batch.threads
         if not self._keyed:
             words = before.published() if before is not None else {}
             return HappensBefore(*size, words, of_reads=of_reads)
@@ -178,7 +181,8 @@ class GlobalHazards(Observer):
             return NativeOrder(*size, words, of_reads=of_reads, words_grow=self._words_grow)
         if before.begins_again(*size):
             return before
-        return NativeOrder(*size, before, of_reads=of_reads, words_grow=self._words_grow)
+        part = batch.geometry.first / math.prod(batch.geometry.grid)
+        return NativeOrder(*size, before, of_reads=of_reads, words_grow=self._words_grow, part=part)
 
     def _begin_native(self, batch: Batch) -> None:
         """Compiled code for the accesses of this batch, where the run may use it."""
@@ -262,20 +266,23 @@ class GlobalHazards(Observer):
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             (self._check if found == LOOK else self._write)(access)
             native.rest(frame, lane, address, now)
-        if site.index in self._blind_atomics or array.base in self._blind:
+        if self._blind and site.index not in self._blind_atomics and array.base in self._blind:
             self._look_at_blind(array, site, lanes, address, lane, values, part, now)
         return True
 
     def _passes_on(self) -> bool:
-        """Whether strong accesses pass anything on."""
-        return self._volatile_stores or self._orders[0].needs_words or self._orders[-1].needs_words
+        """Whether strong accesses pass anything on. Once they do, they do so until the batch ends."""
+        if not self._has_passed_on:
+            needed = self._orders[0].needs_words or self._orders[-1].needs_words
+            self._has_passed_on = self._volatile_stores or needed
+        return self._has_passed_on
 
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
+        if self._passes_on():
+            return False
         _, flags, releases, *_ = self._facts(site)
         if flags & ~WIDTHS != STRONG or releases or self._flights or self._promised:
-            return False
-        if self._passes_on():
             return False
         find = partial(self._cells_of_lanes, site, lanes, address)
         if not self._repeated.record(site, lanes, address, self._events.now, find):
@@ -390,18 +397,12 @@ class GlobalHazards(Observer):
         """As :meth:`_in_pieces`, of an array on which several blocks make atomics without a look at the old value."""
         strong, flags, *_ = self._facts(site)
         cells, begin = self._cells(site), self._events.batch_start
-        blind = self._blind.get(array.base)
-        if blind is not None and strong and cells == 1 and site.index not in self._blind_atomics:
-            blind.forget(address - array.origin >> self._granule_shift)
-            return
-        if blind is None:
-            blind = self._blind[array.base] = BlindAtomics(
-                self._all_cells(array), self._batch.threads, self._batch.compiled
-            )
+        blind = self._blind_of(array)
         if site.index in self._blind_atomics:
-            where = address, lane, cells, array.origin, self._granule_shift
-            if not blind.record_compiled(where, now, flags, begin):
-                blind.record(self._stamps(address - array.origin, lane, now, flags, cells), begin)
+            blind.record(self._stamps(address - array.origin, lane, now, flags, cells), begin)
+            return
+        if strong and cells == 1:
+            blind.forget(address - array.origin >> self._granule_shift)
             return
         stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         if not strong:
@@ -409,6 +410,12 @@ class GlobalHazards(Observer):
             self._reports.race(access, blind.clashing(stamps, begin, self._orders[0].ordered), "wrote")
         if strong or site.store:
             blind.forget(stamps.cell)
+
+    def _blind_of(self, array: Allocation) -> BlindAtomics:
+        found = self._blind.get(array.base)
+        if found is None:
+            found = self._blind[array.base] = BlindAtomics(self._all_cells(array), self._batch.threads)
+        return found
 
     def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
         """The stamps of the cells in the first ``nbytes`` of each lane."""
@@ -446,7 +453,9 @@ class GlobalHazards(Observer):
             words = max(1, site.width >> _WORD_SHIFT)
             accessed = Accessed(self._cells(site), words, self._granule_shift, facts.flags)
             does = Does(site.store, bool(site.operation), facts.releases, facts.strong, facts.scope != "cta")
-            found = self._native.frame(self._shadow(array), accessed, does, array.base, array.end, array.origin)
+            blind = self._blind_of(array) if site.index in self._blind_atomics else None
+            where = array.base, array.end, array.origin
+            found = self._native.frame(self._shadow(array), accessed, does, *where, blind)
             self._frames[site.index, array.base] = found
         return found
 
