@@ -59,9 +59,9 @@ def record(
         first = (addresses[i] - origin) >> shift
         if mine < block or mine >= block + threads:
             block = mine - mine % threads
-        is_row = in_rows and i % WARP == 0
-        if not in_rows and width == 1:
-            is_row = is_whole_warp(lanes, i, count, 1) and is_run(addresses, i, count, 1 << shift)
+        is_row = is_whole_warp(lanes, i, count, 1) and (
+            in_rows or (width == 1 and is_run(addresses, i, count, 1 << shift))
+        )
         if is_row and is_of_block(last, first, own, block, threads):
             fill_row(last, first, stamp | mine)
             i += WARP

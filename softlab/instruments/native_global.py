@@ -371,9 +371,7 @@ def are_free(
             if end != FAR_END:
                 return 0
             end = (addresses[0] - origin) >> shift
-        is_whole = in_rows
-        if not in_rows and width == 1:
-            is_whole = is_run(addresses, i, count, step) and is_whole_warp(lanes, i, count, 1)
+        is_whole = is_whole_warp(lanes, i, count, 1) and (in_rows or (width == 1 and is_run(addresses, i, count, step)))
         last = first + (WARP if is_whole else width) - 1
         if last >= end:
             return 0
