@@ -138,14 +138,15 @@ class GlobalMemory:
         allocation = self.allocations.all[at]
         last = allocation.lead + allocation.nbytes - site.width
         index: Any
-        known = self._known.at(address, site.offset) if self._listener is not None else None
+        is_array = isinstance(address, np.ndarray)
+        known = self._known.at(address, site.offset) if is_array and self._listener is not None else None
         if known is not None:
             if known.highest - allocation.origin > last or known.lowest - allocation.origin < allocation.lead:
                 return None
             # The array begins at a multiple of all widths.
             bits = 0 if known.is_aligned(site.alignment) else 1
             index = known.items(site.width) - allocation.origin // site.width
-        elif isinstance(address, np.ndarray):
+        elif is_array:
             offset = address - np.uint64((allocation.origin - site.offset) & _ADDRESS_MASK)
             # No offset is greater than all their bits together, so most often one pass over them is enough.
             bits = int(np.bitwise_or.reduce(offset, axis=None))
@@ -212,7 +213,7 @@ class GlobalMemory:
     ) -> None:
         self._check_stores(touched, site)
         if self._listener is not None:
-            known = self._known.at(address, site.offset)
+            known = self._known.at(address, site.offset) if isinstance(address, np.ndarray) else None
             if known is not None:
                 address = known.array
             elif site.offset:
