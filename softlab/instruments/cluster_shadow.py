@@ -211,15 +211,17 @@ class ClusterShadow(Shadow):
     @override
     def release_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
         super().release_own(lanes, words, phase)
+        if lanes.extent[1] > 1:
+            self._hears().release_own(lanes, words, self._time)
+            if self._of_blocks is None:
+                return
         row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
         time = np.full(len(row), self._time)
         if self._of_blocks is not None:
             self._of_blocks.release(row, np.full(len(row), words[0]), row, thread, time)
-        if lanes.extent[1] > 1:
-            self._hears().release_own(lanes, words, self._time)
-            return
-        all_words = np.broadcast_to(words, (len(row), len(words)))
-        self._hears().release(row, all_words, row * self._threads + thread, time)
+        if lanes.extent[1] == 1:
+            all_words = np.broadcast_to(words, (len(row), len(words)))
+            self._hears().release(row, all_words, row * self._threads + thread, time)
 
     @override
     def acquire_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
