@@ -102,9 +102,7 @@ class GlobalHazards(Observer):
         self._unread: frozenset[int] = frozenset()
         #: Whether the orders are compiled, and take accesses by keys.
         self._keyed = False
-        self._reads_apart = False
-        #: Whether no word that synchronises is ever stored to.
-        self._words_grow = False
+        self._reads_apart = self._words_grow = False
         self._shadows: dict[int, GlobalShadow] = {}
         #: Atomics whose old value nobody uses, in launches of several blocks; those on each array.
         self._blind_atomics: frozenset[int] = frozenset()
@@ -128,14 +126,15 @@ class GlobalHazards(Observer):
         #: The address of the one lane of an access.
         self._address = np.zeros(1, np.int64)
         self._repeated: RepeatedAtomics
-        #: Whether strong accesses have passed anything on in this batch.
-        self._has_passed_on = False
         self._known_words: dict[tuple[int, int, int], tuple[Box, np.ndarray, OwnWords]] = {}
         self._flights = Flights()
         #: The barrier that lanes pass next, or passed last, at which others had arrived and gone on.
         self._completed: int | None = None
 
     # Batches
+
+    #: Whether strong accesses have passed anything on in this batch.
+    _has_passed_on = False
 
     def batch(self, batch: Batch) -> None:
         """All blocks of earlier batches run at the same time as these, with nothing known of them."""

@@ -138,15 +138,14 @@ class GlobalMemory:
         allocation = self.allocations.all[at]
         last = allocation.lead + allocation.nbytes - site.width
         index: Any
-        is_array = isinstance(address, np.ndarray)
-        known = self._known.at(address, site.offset) if is_array and self._listener is not None else None
+        known = self._known.at(address, site.offset) if self._listener is not None else None
         if known is not None:
             if known.highest - allocation.origin > last or known.lowest - allocation.origin < allocation.lead:
                 return None
             # The array begins at a multiple of all widths.
             bits = 0 if known.is_aligned(site.alignment) else 1
             index = known.items(site.width) - allocation.origin // site.width
-        elif is_array:
+        elif isinstance(address, np.ndarray):
             offset = address - np.uint64((allocation.origin - site.offset) & _ADDRESS_MASK)
             # No offset is greater than all their bits together, so most often one pass over them is enough.
             bits = int(np.bitwise_or.reduce(offset, axis=None))
