@@ -14,11 +14,11 @@ import numpy as np
 
 from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.definedness import reads_and_writes
-from softlab.emulator.machine.native_python import CompiledFunction, Int64s
+from softlab.emulator.machine.native_python import Int64s
 from softlab.emulator.ptx.linker import Image
 from softlab.instruments.global_shadow import LANE_MASK, TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
 from softlab.instruments.known_steps import is_whole_warp
-from softlab.instruments.native_global import fill_run, is_run
+from softlab.instruments.native_global import fill_row, is_run
 
 
 def blind_atomics(image: Image) -> frozenset[int]:
@@ -46,11 +46,12 @@ def is_of_block(last: Int64s, first: int, own: int, block: int, threads: int) ->
 
 def record(
     last: Int64s, other: Int64s, addresses: Int64s, lanes: Int64s, count: int, width: int, origin: int, shift: int,
-    stamp: int, begin: int, threads: int,
+    stamp: int, begin: int, threads: int, in_rows: int,
 ) -> int:  # fmt: skip
     """Record the atomics of one instruction, as a loop: what :meth:`BlindAtomics.record` does in NumPy.
 
     ``count`` lanes have ``width`` cells of ``1 << shift`` bytes each, from ``origin`` on. ``stamp``: that of lane 0.
+    ``in_rows``: as :func:`~softlab.instruments.native_global.are_rows` says.
     """
     block, i, own = 0, 0, begin << TIME_SHIFT
     while i < count:
@@ -58,9 +59,11 @@ def record(
         first = (addresses[i] - origin) >> shift
         if mine < block or mine >= block + threads:
             block = mine - mine % threads
-        is_row = width == 1 and is_whole_warp(lanes, i, count, 1) and is_run(addresses, i, count, 1 << shift)
+        is_row = is_whole_warp(lanes, i, count, 1) and (
+            in_rows or (width == 1 and is_run(addresses, i, count, 1 << shift))
+        )
         if is_row and is_of_block(last, first, own, block, threads):
-            fill_run(last, first, lanes, i, stamp)
+            fill_row(last, first, stamp | mine)
             i += WARP
             continue
         for cell in range(first, first + width):
@@ -73,41 +76,19 @@ def record(
     return 1
 
 
-_RECORD = CompiledFunction(record)
-
-
 class BlindAtomics:
-    """The blind atomics on one array, of ``cells`` cells, in blocks of ``threads`` threads.
+    """The blind atomics on one array, of ``cells`` cells, in blocks of ``threads`` threads."""
 
-    ``compiled``: the run compiles "none", "hot" or "all" blocks.
-    """
-
-    def __init__(self, cells: int, threads: int, compiled: str) -> None:
+    def __init__(self, cells: int, threads: int) -> None:
         self._last = np.zeros(cells, np.int64)
         #: Of each cell one of another block than the last.
         self._other = GlobalShadow(cells, threads)
         self._threads = threads
-        self._compiled = compiled
 
-    def record_compiled(
-        self, access: tuple[np.ndarray, np.ndarray, int, int, int], now: int, flags: int, batch: int
-    ) -> bool:
-        """As :meth:`record`, in compiled code; False, and nothing is recorded, where that is not ready.
-
-        ``access``: the addresses and the lanes, (lanes,) int64 each; cells per lane, the address of the first cell of
-        the array, and bits of an address within a cell.
-        """
-        if not _RECORD.ready(self._compiled):
-            return False
-        addresses, lanes, width, origin, shift = access
-        addresses, lanes = np.ascontiguousarray(addresses), np.ascontiguousarray(lanes)
-        other, stamp = self._other.tables()[0], now << TIME_SHIFT | flags
-        _RECORD.call(
-            id(self._last), id(other), id(addresses), id(lanes), len(lanes), width, origin, shift, stamp, batch,
-            self._threads,
-        )  # fmt: skip
+    def places(self) -> tuple[int, int]:
+        """Of the tables in which :func:`record` records."""
         self._other.has[0] = True
-        return True
+        return self._last.ctypes.data, self._other.tables()[0].ctypes.data
 
     def record(self, access: Stamps, batch: int) -> None:
         """Record the atomics of one instruction. ``batch``: the time when the batch began."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -76,10 +77,14 @@ class ClusterShadow(Shadow):
     def __init__(self, nbytes: int, blocks: int, threads: int, granule: int) -> None:
         super().__init__(nbytes, blocks, threads, granule)
         self._completed = np.zeros(blocks, np.int64)
-        self._proxy_fenced = np.zeros((blocks, threads), np.int64)
         self.remote: RemoteAccesses | None = None
         self._heard: _Heard | None = None
         self._of_blocks: BlocksHeard | None = None
+
+    @cached_property
+    def _proxy_fenced(self) -> np.ndarray:
+        """(blocks, threads): when each thread made its last fence for bulk copies; most kernels have none."""
+        return np.zeros((self._blocks, self._threads), np.int64)
 
     def expect_cluster(self, size: int) -> None:
         """Blocks work in clusters of this size: keep from the beginning what they tell each other."""
@@ -206,15 +211,17 @@ class ClusterShadow(Shadow):
     @override
     def release_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:
         super().release_own(lanes, words, phase)
+        if lanes.extent[1] > 1:
+            self._hears().release_own(lanes, words, self._time)
+            if self._of_blocks is None:
+                return
         row, thread = lanes.full_extent(lanes.row_index), lanes.full_extent(lanes.column_index)
         time = np.full(len(row), self._time)
         if self._of_blocks is not None:
             self._of_blocks.release(row, np.full(len(row), words[0]), row, thread, time)
-        if lanes.extent[1] > 1:
-            self._hears().release_own(lanes, words, self._time)
-            return
-        all_words = np.broadcast_to(words, (len(row), len(words)))
-        self._hears().release(row, all_words, row * self._threads + thread, time)
+        if lanes.extent[1] == 1:
+            all_words = np.broadcast_to(words, (len(row), len(words)))
+            self._hears().release(row, all_words, row * self._threads + thread, time)
 
     @override
     def acquire_own(self, lanes: Box, words: np.ndarray, phase: np.ndarray) -> None:

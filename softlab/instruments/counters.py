@@ -124,6 +124,8 @@ class Counters(Observer):
         self._repeated_sectors = RepeatedAccesses(self._sectors)
         #: (index of an instruction, whether it stores) -> requests and sectors of global memory.
         self._of_global: dict[tuple[int, bool], list[int]] = {}
+        #: Accesses to shared memory that stand in the machine as in the PTX, and count by their pattern alone.
+        self._plain_shared: dict[int, RepeatedAccesses] = {}
         #: The same of instructions that the machine has as they stand in the PTX, and their unrolled loops.
         self._plain: dict[int, tuple[list[int], UnrolledCounter | None]] = {}
         self._loads, self._compiled = NativeLoads(), "none"
@@ -201,6 +203,10 @@ class Counters(Observer):
 
         Stores of ``cp.async`` have counters of their own on hardware, which Nsight Compute does not read.
         """
+        repeated = self._plain_shared.get(site.index)
+        if repeated is not None and isinstance(lanes, Box) and (known := self._known.of(address)) is not None:
+            repeated.add(site, lanes, known)
+            return
         if site.instruction.opcode == "cp":
             if self._fetched is not None:
                 self._copied(*self._fetched, lanes, address)
@@ -210,6 +216,14 @@ class Counters(Observer):
             self._atomics.shared(site, lanes, address, self._known.of(address))
         else:
             self._access(self._shared, site, lanes, address)
+            self._may_be_plain(site)
+
+    def _may_be_plain(self, site: Site) -> None:
+        """Note an access to shared memory that counts by its pattern alone."""
+        index = site.index
+        stays = index not in self._sinking and self._machine.is_alike(site)
+        if stays and self._generic.get(index) is False and not self._loops:
+            self._plain_shared[index] = self._repeated_shared[site.instruction.opcode == "ldmatrix"]
 
     def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Requests and sectors of a load, a store or an atomic of global memory."""

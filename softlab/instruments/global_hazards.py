@@ -22,16 +22,14 @@ from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.allocations import Allocation
 from softlab.emulator.memory.copies import Copy
 from softlab.emulator.ptx.linker import Image
-from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
 from softlab.findings import FaultSink
 from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
 from softlab.instruments.events import Events
 from softlab.instruments.flights import READING, REDUCING, WRITING, Flights
 from softlab.instruments.global_access import GlobalAccess
-from softlab.instruments.global_reports import ATOMICS, PROMISED, READ_ONLY, GlobalReports
+from softlab.instruments.global_reports import PROMISED, READ_ONLY, GlobalReports
 from softlab.instruments.global_shadow import (
-    IN_BLOCK,
     ONE_CELL,
     STRONG,
     VOLATILE,
@@ -50,13 +48,17 @@ from softlab.instruments.promised_reads import PromisedReads
 from softlab.instruments.repeated_atomics import CellsOfLanes, RepeatedAtomics
 from softlab.instruments.source_names import Parameter
 from softlab.instruments.strong_access import StrongAccess
+from softlab.instruments.strong_instructions import (
+    fence_scope,
+    is_strong,
+    makes_fence,
+    scope_of,
+    stamp_flags,
+    strong_instructions,
+)
 from softlab.instruments.unread_answers import unread_answers
 from softlab.instruments.warp_syncs import is_exchange, warps_of
 
-#: Accesses that synchronise (PTX ISA, "Memory Consistency Model": strong operations). Volatile ones do, too. Accesses
-#: that go around the first-level cache are written for the same purpose in older code.
-_STRONG = ("relaxed", "acquire", "release", "acq_rel", "mmio", "volatile", "cv", "cg", "wt")
-_RELEASE = ("release", "acq_rel")
 _WORD_SHIFT = 2
 #: Cells of one lane's access at most: a copy may begin at the end of an array and leave the rest out.
 _MOST_CELLS = 33
@@ -92,7 +94,7 @@ class GlobalHazards(Observer):
     def __init__(self, sink: FaultSink, parameters: Sequence[Parameter] = ()) -> None:
         self._events = Events()
         self._reports = GlobalReports(sink, parameters, self._events)
-        #: The order of all accesses; in kernels with strong loads and stores also that of reads with later writes.
+        #: The order of all accesses; also that of reads with later writes, where it is another one.
         self._orders: list[HappensBefore] = []
         #: When the lanes of each warp exchanged values last: (blocks, warps).
         self._exchanged = np.zeros((0, 0), np.int64)
@@ -100,7 +102,7 @@ class GlobalHazards(Observer):
         self._unread: frozenset[int] = frozenset()
         #: Whether the orders are compiled, and take accesses by keys.
         self._keyed = False
-        self._strong_accesses = False
+        self._reads_apart = self._words_grow = False
         self._shadows: dict[int, GlobalShadow] = {}
         #: Atomics whose old value nobody uses, in launches of several blocks; those on each array.
         self._blind_atomics: frozenset[int] = frozenset()
@@ -131,6 +133,9 @@ class GlobalHazards(Observer):
 
     # Batches
 
+    #: Whether strong accesses have passed anything on in this batch.
+    _has_passed_on = False
+
     def batch(self, batch: Batch) -> None:
         """All blocks of earlier batches run at the same time as these, with nothing known of them."""
         if self._strong_shared is None:
@@ -143,6 +148,7 @@ class GlobalHazards(Observer):
         self._repeated = RepeatedAtomics(batch.shared.known, batch.compiled)
         self._batch = batch
         self._last_reads = {}
+        self._has_passed_on = False
         self._flights = Flights()
         self._events.begin_batch(batch.geometry)
         self._begin_native(batch)
@@ -150,29 +156,32 @@ class GlobalHazards(Observer):
 
     def _begin_orders(self, batch: Batch) -> None:
         """Orders of this batch, compiled ones where words matter."""
-        size = (batch.blocks, batch.threads)
         keyed = bool(self._strong_shared) and STEP.ready(batch.compiled, 0)
         if keyed != self._keyed:
             self._keyed, self._latest = keyed, {}
         before: list[HappensBefore] = list(self._orders)
         self._orders = []
-        for number in range(2 if self._strong_accesses else 1):
-            self._orders.append(self._next_order(size, before[number] if before else None, of_reads=number == 1))
+        for number in range(2 if self._reads_apart else 1):
+            self._orders.append(self._next_order(batch, before[number] if before else None, of_reads=number == 1))
         for order in before:
             if not any(order is kept for kept in self._orders):
                 order.release()
         if isinstance(first := self._orders[0], NativeOrder):
             first.remembers_reads = self._volatile_stores
 
-    def _next_order(self, size: tuple[int, int], before: HappensBefore | None, *, of_reads: bool) -> HappensBefore:
-        """The order of a batch of this size; ``before``: that of the batch before it."""
+    def _next_order(self, batch: Batch, before: HappensBefore | None, *, of_reads: bool) -> HappensBefore:
+        """The order of a batch; ``before``: that of the batch before it."""
+        size = batch.blocks, batch.threads
         if not self._keyed:
             words = before.published() if before is not None else {}
             return HappensBefore(*size, words, of_reads=of_reads)
         if not isinstance(before, NativeOrder):
             words = before.published() if before is not None else {}
-            return NativeOrder(*size, words, of_reads=of_reads)
-        return before if before.begins_again(*size) else NativeOrder(*size, before, of_reads=of_reads)
+            return NativeOrder(*size, words, of_reads=of_reads, words_grow=self._words_grow)
+        if before.begins_again(*size):
+            return before
+        part = batch.geometry.first / math.prod(batch.geometry.grid)
+        return NativeOrder(*size, before, of_reads=of_reads, words_grow=self._words_grow, part=part)
 
     def _begin_native(self, batch: Batch) -> None:
         """Compiled code for the accesses of this batch, where the run may use it."""
@@ -204,7 +213,8 @@ class GlobalHazards(Observer):
         self._skipped = quiet | program.fact(checked_guesses)
         self._granule_shift = program.fact(narrowest).bit_length() - 1
         self._strong_sites = program.fact(_facts_found)
-        self._volatile_stores, self._strong_accesses, self._strong_shared = program.fact(_strong_accesses)
+        strong = program.fact(strong_instructions)
+        self._volatile_stores, self._reads_apart, self._words_grow, self._strong_shared = strong
 
     # Accesses
 
@@ -255,20 +265,23 @@ class GlobalHazards(Observer):
             access = GlobalAccess(array, site, lanes, address, stamps, values, part, cells)
             (self._check if found == LOOK else self._write)(access)
             native.rest(frame, lane, address, now)
-        if site.index in self._blind_atomics or array.base in self._blind:
+        if self._blind and site.index not in self._blind_atomics and array.base in self._blind:
             self._look_at_blind(array, site, lanes, address, lane, values, part, now)
         return True
 
     def _passes_on(self) -> bool:
-        """Whether strong accesses pass anything on."""
-        return self._volatile_stores or self._orders[0].needs_words or self._orders[-1].needs_words
+        """Whether strong accesses pass anything on. Once they do, they do so until the batch ends."""
+        if not self._has_passed_on:
+            needed = self._orders[0].needs_words or self._orders[-1].needs_words
+            self._has_passed_on = self._volatile_stores or needed
+        return self._has_passed_on
 
     def _recorded_again(self, site: Site, lanes: Lanes, address: Value) -> bool:
         """Record an atomic that repeats others, which passes nothing on; False for any other."""
+        if self._passes_on():
+            return False
         _, flags, releases, *_ = self._facts(site)
         if flags & ~WIDTHS != STRONG or releases or self._flights or self._promised:
-            return False
-        if self._passes_on():
             return False
         find = partial(self._cells_of_lanes, site, lanes, address)
         if not self._repeated.record(site, lanes, address, self._events.now, find):
@@ -383,18 +396,12 @@ class GlobalHazards(Observer):
         """As :meth:`_in_pieces`, of an array on which several blocks make atomics without a look at the old value."""
         strong, flags, *_ = self._facts(site)
         cells, begin = self._cells(site), self._events.batch_start
-        blind = self._blind.get(array.base)
-        if blind is not None and strong and cells == 1 and site.index not in self._blind_atomics:
-            blind.forget(address - array.origin >> self._granule_shift)
-            return
-        if blind is None:
-            blind = self._blind[array.base] = BlindAtomics(
-                self._all_cells(array), self._batch.threads, self._batch.compiled
-            )
+        blind = self._blind_of(array)
         if site.index in self._blind_atomics:
-            where = address, lane, cells, array.origin, self._granule_shift
-            if not blind.record_compiled(where, now, flags, begin):
-                blind.record(self._stamps(address - array.origin, lane, now, flags, cells), begin)
+            blind.record(self._stamps(address - array.origin, lane, now, flags, cells), begin)
+            return
+        if strong and cells == 1:
+            blind.forget(address - array.origin >> self._granule_shift)
             return
         stamps = self._stamps(address - array.origin, lane, now, flags, cells)
         if not strong:
@@ -402,6 +409,12 @@ class GlobalHazards(Observer):
             self._reports.race(access, blind.clashing(stamps, begin, self._orders[0].ordered), "wrote")
         if strong or site.store:
             blind.forget(stamps.cell)
+
+    def _blind_of(self, array: Allocation) -> BlindAtomics:
+        found = self._blind.get(array.base)
+        if found is None:
+            found = self._blind[array.base] = BlindAtomics(self._all_cells(array), self._batch.threads)
+        return found
 
     def _first_bytes(self, stamps: Stamps, nbytes: np.ndarray, cells: int) -> Stamps:
         """The stamps of the cells in the first ``nbytes`` of each lane."""
@@ -418,14 +431,14 @@ class GlobalHazards(Observer):
         """What is known of an instruction."""
         found = self._strong_sites.get(site.index)
         if found is None:
-            strong = bool(site.operation) or _is_strong(site.instruction)
-            releases = strong and site.instruction.has(*_RELEASE)
-            flags = _flags(site.instruction, strong)
+            strong = bool(site.operation) or is_strong(site.instruction)
+            releases = strong and makes_fence(site.instruction)
+            flags = stamp_flags(site.instruction, strong)
             if strong:
                 width = site.dtype.itemsize // (2 if site.instruction.is_packed else 1)
                 flags |= ONE_CELL * max(1, width >> self._granule_shift)
             instruction = site.instruction
-            found = _Facts(strong, flags, releases, _scope(instruction), instruction.has("nc"))
+            found = _Facts(strong, flags, releases, scope_of(instruction), instruction.has("nc"))
             self._strong_sites[site.index] = found
         return found
 
@@ -439,7 +452,9 @@ class GlobalHazards(Observer):
             words = max(1, site.width >> _WORD_SHIFT)
             accessed = Accessed(self._cells(site), words, self._granule_shift, facts.flags)
             does = Does(site.store, bool(site.operation), facts.releases, facts.strong, facts.scope != "cta")
-            found = self._native.frame(self._shadow(array), accessed, does, array.base, array.end, array.origin)
+            blind = self._blind_of(array) if site.index in self._blind_atomics else None
+            where = array.base, array.end, array.origin
+            found = self._native.frame(self._shadow(array), accessed, does, *where, blind)
             self._frames[site.index, array.base] = found
         return found
 
@@ -613,7 +628,7 @@ class GlobalHazards(Observer):
         """Strong writes of these lanes publish from now on what they did so far."""
         scope = self._fence_scopes.get(site.index)
         if scope is None:
-            scope = self._fence_scopes[site.index] = "" if site.instruction.has("proxy") else _scope(site.instruction)
+            scope = self._fence_scopes[site.index] = fence_scope(site.instruction)
         if scope:
             self._fence(lanes.numbers, scope)
 
@@ -632,8 +647,8 @@ class GlobalHazards(Observer):
     def _strong_access(self, site: Site, lanes: Lanes, owner: np.ndarray, address: Value) -> None:
         lane = lanes.numbers
         offset = lanes.full_extent(address).astype(np.int64) >> _WORD_SHIFT
-        if site.instruction.has(*_RELEASE):
-            self._fence(lane, _scope(site.instruction))
+        if makes_fence(site.instruction):
+            self._fence(lane, scope_of(site.instruction))
         self._meet(site, self._words_of(lane, shared_keys(owner, offset)), "cta")
 
     def _words_of(self, lane: np.ndarray, keys: np.ndarray) -> Meeting:
@@ -710,33 +725,3 @@ class GlobalHazards(Observer):
 def _facts_found(image: Image) -> dict[int, _Facts]:
     """What is known of the instructions of a kernel: found when they first run, and kept for later launches."""
     return {}
-
-
-def _strong_accesses(image: Image) -> tuple[bool, bool, frozenset[int]]:
-    """Whether a kernel has volatile stores, and strong loads or stores; which instructions synchronise."""
-    instructions = image.instructions
-    volatile = any(i.opcode == "st" and i.has("volatile") for i in instructions)
-    strong = any(i.opcode in ("ld", "st") and _is_strong(i) for i in instructions)
-    fences = any(i.opcode in ("membar", "fence") or i.has(*_RELEASE) for i in instructions)
-    if not (fences or strong):
-        return volatile, strong, frozenset()
-    return volatile, strong, frozenset(n for n, i in enumerate(instructions) if _is_strong(i) or i.opcode in ATOMICS)
-
-
-def _is_strong(instruction: Instruction) -> bool:
-    return instruction.has(*_STRONG)
-
-
-def _scope(instruction: Instruction) -> str:
-    """The scope of a fence or of a strong access; a volatile access and an atomic without one have the GPU's."""
-    return "cta" if instruction.has("cta") else "gpu"
-
-
-def _flags(instruction: Instruction, strong: bool) -> int:
-    if not strong:
-        return 0
-    return (
-        STRONG
-        | (VOLATILE if instruction.has("volatile") and instruction.opcode == "st" else 0)
-        | (IN_BLOCK if _scope(instruction) == "cta" else 0)
-    )

@@ -19,10 +19,9 @@ from softlab.instruments.flights import READING, REDUCING, WRITING
 from softlab.instruments.global_access import GlobalAccess
 from softlab.instruments.global_shadow import IN_BLOCK, Clash, lane_of, time_of
 from softlab.instruments.source_names import Parameter, variable_name
+from softlab.instruments.strong_instructions import ATOMICS
 from softlab.instruments.warp_syncs import NO_BARRIER
 
-#: The opcodes of atomics.
-ATOMICS = ("atom", "red")
 #: What a race is where data that are read as read-only were written in the same launch.
 READ_ONLY = "read-only"
 #: The same where they are written after they were read.

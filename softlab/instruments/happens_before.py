@@ -506,11 +506,12 @@ class HappensBefore:
         """As :meth:`read`, of words that the warps of each block share."""
         if self._far is None:
             return
-        self._parts.join(own.warps.reshape(-1).tolist())
+        if self._parts:
+            self._parts.join(own.warps.reshape(-1).tolist())
         vectors = [self._told.to_all(word) for word in own.words]
         known = [vector for vector in vectors if vector is not None]
         if len(known) == len(vectors):
-            self._blocks_learn(own, np.stack(known))
+            self._blocks_learn(own, np.stack(known) if len(known) > 1 else known[0][None])
             return
         for vector, warps in zip(vectors, own.warps, strict=True):
             if vector is not None:

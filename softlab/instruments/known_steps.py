@@ -73,6 +73,7 @@ from softlab.instruments.node_layout import (
     WORD_COUNT,
     WORD_ROOM,
     WORDS,
+    WORDS_GROW,
 )
 
 # What :func:`step` does
@@ -81,6 +82,8 @@ FENCE, READ, WRITE, EXCHANGE, PUBLISH, WAIT, MEET, JOIN_LANES, OWN_TIMES, PLACES
 )
 # Flags of it
 TO_ALL, FENCE_FIRST, OVERWRITE, AS_FENCED, AS_RUNS, REMEMBER, RISING = 1, 2, 4, 8, 16, 32, 64
+#: Words are given as the addresses of their bytes; lanes are whole warps, each of which accesses words in a row.
+OF_BYTES, ROWS = 128, 256
 
 
 def is_whole_warp(lanes: Int64s, start: int, count: int, rising: int) -> int:
@@ -124,9 +127,14 @@ def fences(near: Int64s, s: Int64s, lanes: Int64s, start: int, count: int, now: 
     return count
 
 
-def masks(s: Int64s, lanes: Int64s, count: int, rising: int) -> int:
+def masks(s: Int64s, lanes: Int64s, count: int, rising: int, rows: int) -> int:
     """The lanes of each warp that take part."""
     before, mask, i = NONE, 0, 0
+    if rows:
+        while i < count:
+            s[s[MASK] + lanes[i] // WARP] = ALL_LANES
+            i += WARP
+        return 0
     while i < count:
         s[s[MASK] + lanes[i] // WARP] = 0
         i += WARP if is_whole_warp(lanes, i, count, rising) else 1
@@ -180,6 +188,11 @@ def last_read(s: Int64s, key: int, warp: int) -> int:
     return s[of + EARLIER]
 
 
+def tells_all_the_same(s: Int64s, warp: int) -> int:
+    """Whether what a warp tells all of a word has, for good, what it tells its own block."""
+    return s[WORDS_GROW] and s[s[FENCED] + warp] == s[s[FENCED_IN_BLOCK] + warp]
+
+
 def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int, flags: int, guess: int) -> int:
     """A warp accesses a word by a strong access. Gives the word's place, -1 if it tells nothing."""
     tells = op != READ and s[s[FENCED_IN_BLOCK] + warp] != 0
@@ -206,19 +219,28 @@ def access_word(near: Int64s, s: Int64s, op: int, key: int, warp: int, now: int,
     if tells:
         if flags & TO_ALL:
             s[at + TELLS] = told_by(s, warp, 0, recall(s, at), s[s[FENCED] + warp])
-        tell_block(s, at, warp)
+        if not (flags & TO_ALL and tells_all_the_same(s, warp)):
+            tell_block(s, at, warp)
     return at
 
 
-def is_line(words: Int64s, lanes: Int64s, start: int, count: int, rising: int) -> int:
-    """Whether lanes of one warp, from ``start`` on, access the words of a line. ``rising``: as before."""
-    if start + LINE > count or words[start] < 0 or words[start] % LINE:
+def is_line(
+    words: Int64s, lanes: Int64s, start: int, count: int, rising: int, shift: int, rows: int
+) -> int:  # fmt: skip
+    """Whether lanes of one warp, from ``start`` on, access the words of a line. ``rising``: as before.
+
+    ``shift``: bits of what ``words`` has within a word. ``rows``: lanes are as :data:`ROWS` says.
+    """
+    first = words[start] >> shift
+    if start + LINE > count or first < 0 or first % LINE:
         return 0
-    if words[start + LINE - 1] != words[start] + LINE - 1:
+    if rows:
+        return start % WARP == 0
+    if words[start + LINE - 1] >> shift != first + LINE - 1:
         return 0
     warp, differs = lanes[start] // WARP, 0
     for k in range(LINE):
-        differs |= words[start + k] - words[start] - k
+        differs |= (words[start + k] >> shift) - first - k
     if rising:
         differs |= lanes[start + LINE - 1] // WARP - warp
     else:
@@ -234,21 +256,21 @@ def accesses(
     if start == 0:
         s[CALLS] += 1
         if op != WRITE:
-            masks(s, lanes, count, flags & RISING)
-    key, before, at, i = 0, NONE, NONE, start
+            masks(s, lanes, count, flags & RISING, flags & ROWS)
+    key, before, at, i, shift = 0, NONE, NONE, start, 2 if flags & OF_BYTES else 0
     while i < count:
-        warp, guess, line = lanes[i] // WARP, at, NO_LINE
-        if warp == before and words[i] == key:
+        warp, word, guess, line = lanes[i] // WARP, words[i] >> shift, at, NO_LINE
+        if warp == before and word == key:
             if op == EXCHANGE and not flags & AS_RUNS and s[s[FENCED_IN_BLOCK] + warp] != 0:
                 s[LANES_SHARE] = 1
             i += 1
             continue
         if not has_room(s):
             return i
-        if at >= 0 and words[i] != key:
+        if at >= 0 and word != key:
             guess = at + WORD
-        key, before = words[i], warp
-        if not flags & REMEMBER and is_line(words, lanes, i, count, flags & RISING):
+        key, before = word, warp
+        if not flags & REMEMBER and is_line(words, lanes, i, count, flags & RISING, shift, flags & ROWS):
             line = line_of(s, key, guess)
         if line != NO_LINE:
             at = access_word(near, s, op, OF_LINE | key >> LINE_SHIFT, warp, now, flags, line)

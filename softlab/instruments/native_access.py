@@ -12,20 +12,35 @@ from typing import NamedTuple
 
 import numpy as np
 
+from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
-from softlab.instruments.global_shadow import IN_BLOCK, GlobalShadow
+from softlab.instruments.blind_atomics import BlindAtomics, record
+from softlab.instruments.global_shadow import IN_BLOCK, TIME_SHIFT, GlobalShadow
 from softlab.instruments.happens_before import HappensBefore
-from softlab.instruments.known_steps import EXCHANGE, FENCE, FENCE_FIRST, READ, REMEMBER, RISING, TO_ALL, WRITE, step
-from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN, access
-from softlab.instruments.node_layout import HAS_FAR, LANES_SHARE
+from softlab.instruments.known_steps import (
+    EXCHANGE,
+    FENCE,
+    FENCE_FIRST,
+    OF_BYTES,
+    READ,
+    REMEMBER,
+    RISING,
+    ROWS,
+    TO_ALL,
+    WRITE,
+    step,
+)
+from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN, access, are_rows
+from softlab.instruments.node_layout import HAS_FAR, LANES_SHARE, THREADS
 
 # Items of a frame: where the function goes on, and where it stops; places of the tables of the array's shadow;
 # addresses of the array; cells and words of a lane, and bits of an address within a cell; flags of stamps; what the
-# instruction does, and whether others than its block learn of it; the place of what all frames share.
+# instruction does, and whether others than its block learn of it; places of the tables of blind atomics, 0 for none;
+# the place of what all frames share; whether the lanes of the present access are as ``are_rows`` says.
 (
     STAGE, AT, UNTIL, WRITTEN, HAS_READ, OTHER_READ, HAS, BASE, END, CELLS, WORDS, ORIGIN, SHIFT, FLAGS, STORES,
-    OPERATES, RELEASES, IS_STRONG, TO_OTHERS, COMMON, FRAME,
-) = range(21)  # fmt: skip
+    OPERATES, RELEASES, IS_STRONG, TO_OTHERS, BLIND, BLIND_OTHER, COMMON, IN_ROWS, FRAME,
+) = range(24)  # fmt: skip
 # What all frames share: how many orders there are; whether reads of words are remembered, and whether NumPy looks for
 # races; when the batch began; places of memory for one access; of each order the places of three tables.
 ORDERS, REMEMBERS, APART, BEGIN, ROOM = range(5)
@@ -44,20 +59,25 @@ _MOST_ORDERS = 2
 _OPERATIONS = 16
 
 
-def are_inside(addresses: Int64s, count: int, first: int, end: int) -> int:
-    """Whether all addresses are in an array."""
-    outside = 0
-    for i in range(count):
-        outside |= (addresses[i] - first) | (end - 1 - addresses[i])
+def are_inside(addresses: Int64s, count: int, first: int, end: int, in_rows: int) -> int:
+    """Whether all addresses are in an array. ``in_rows``: as ``are_rows`` says."""
+    outside, i = 0, 0
+    while in_rows and i < count:
+        outside |= (addresses[i] - first) | (end - 1 - addresses[i + WARP - 1])
+        i += WARP
+    for other in range(i, count):
+        outside |= (addresses[other] - first) | (end - 1 - addresses[other])
     return outside >= 0
 
 
+def begins(f: Int64s, lanes: Int64s, addresses: Int64s, count: int) -> int:
+    """Find out whether lanes are in rows, and whether all addresses are in the array; 0 where they are not."""
+    f[IN_ROWS] = f[CELLS] == 1 and f[WORDS] == 1 and are_rows(lanes, addresses, count, 1 << f[SHIFT])
+    return are_inside(addresses, count, f[BASE], f[END], f[IN_ROWS])
+
+
 def fill_words(words: Int64s, of_lanes: Int64s, addresses: Int64s, lanes: Int64s, count: int, each: int) -> int:
-    """The words of each lane, and, where it has several, the lane of each of them."""
-    if each == 1:
-        for i in range(count):
-            words[i] = addresses[i] >> 2
-        return 0
+    """The words of lanes that have several each, and the lane of each of them."""
     for i in range(count):
         for k in range(each):
             words[i * each + k] = (addresses[i] >> 2) + k
@@ -111,7 +131,7 @@ def takes_shared_lanes(s: Int64s) -> int:
     return found
 
 
-def told_order(f: Int64s, common: Int64s, lanes: Int64s, count: int, now: int) -> int:
+def told_order(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int) -> int:
     """Carry out a stage of an order. Gives what :func:`whole_access` says."""
     asked = asked_of_order(f, common, common[TABLES + ARENA], f[STAGE])
     if asked < 0:
@@ -122,8 +142,10 @@ def told_order(f: Int64s, common: Int64s, lanes: Int64s, count: int, now: int) -
         items = count
         f[AT] = tell(common[of + NEAR], common[of + ARENA], FENCE, lanes, lanes, count, f[AT], now, flags | RISING)
     elif f[WORDS] == 1:
-        words = common[ROOM + 3]
-        f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, lanes, items, f[AT], now, flags | RISING)
+        flags |= RISING | OF_BYTES
+        if f[IN_ROWS]:
+            flags |= ROWS
+        f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, addresses, lanes, items, f[AT], now, flags)
     else:
         words, of_words = common[ROOM + 3], common[ROOM + 4]
         f[AT] = tell(common[of + NEAR], common[of + ARENA], operation, words, of_words, items, f[AT], now, flags)
@@ -158,7 +180,7 @@ def searched(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count:
         f[WRITTEN], f[HAS_READ], f[OTHER_READ], common[first], common[first + FAR], common[first + ARENA],
         common[last], common[last + FAR], common[last + ARENA], common[BEGIN], common[ROOM], common[ROOM + 1],
         common[ROOM + 2], lanes, addresses, count, f[CELLS], f[ORIGIN], f[SHIFT], f[FLAGS], now, f[STORES],
-        has_any(f[HAS], 1),
+        has_any(f[HAS], 1), f[IN_ROWS],
     )  # fmt: skip
     if found == UNKNOWN:
         return LOOK
@@ -170,6 +192,18 @@ def searched(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count:
     return ALL_DONE
 
 
+def keep_blind(
+    f: Int64s, common: Int64s, s: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int
+) -> int:  # fmt: skip
+    """Keep atomics whose old value nobody uses, behind the search for races. ``s``: the arena of the first order."""
+    if f[BLIND] and f[UNTIL] == DONE:
+        return record(
+            f[BLIND], f[BLIND_OTHER], addresses, lanes, count, f[CELLS], f[ORIGIN], f[SHIFT],
+            now << TIME_SHIFT | f[FLAGS], common[BEGIN], s[THREADS], f[IN_ROWS],
+        )  # fmt: skip
+    return 0
+
+
 def whole_access(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int) -> int:
     """All stages from the one of the frame on. Where it does not say that all is done, the stage says where it was.
 
@@ -177,19 +211,20 @@ def whole_access(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, co
     ``now``: the time of the access; fences and words have the next one.
     """
     if f[STAGE] == FENCES:
-        if not are_inside(addresses, count, f[BASE], f[END]):
+        if not begins(f, lanes, addresses, count):
             return OUTSIDE
-        if f[IS_STRONG]:
+        if f[IS_STRONG] and f[WORDS] > 1:
             fill_words(common[ROOM + 3], common[ROOM + 4], addresses, lanes, count, f[WORDS])
     while f[STAGE] < f[UNTIL]:
         if f[STAGE] == SEARCH:
             found = searched(f, common, lanes, addresses, count, now)
         else:
-            found = told_order(f, common, lanes, count, now + 1)
+            found = told_order(f, common, lanes, addresses, count, now + 1)
         if found != ALL_DONE:
             return found
         f[STAGE] += 1
     f[STAGE] = 0
+    keep_blind(f, common, common[TABLES + ARENA], lanes, addresses, count, now)
     return ALL_DONE
 
 
@@ -208,9 +243,15 @@ def access_or_step(
 
 def plain_access(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int) -> int:
     """As :func:`whole_access`, of a frame whose words nobody asks for."""
-    if f[STAGE] == FENCES and not are_inside(addresses, count, f[BASE], f[END]):
+    if f[STAGE] == FENCES and not begins(f, lanes, addresses, count):
         return OUTSIDE
-    return searched(f, common, lanes, addresses, count, now)
+    if f[STAGE] < AFTER:
+        found = searched(f, common, lanes, addresses, count, now)
+        if found != ALL_DONE:
+            return found
+    f[STAGE] = 0
+    keep_blind(f, common, common[TABLES + ARENA], lanes, addresses, count, now)
+    return ALL_DONE
 
 
 #: The orders of kernels in which words matter are compiled together with their accesses.
@@ -265,18 +306,25 @@ class NativeAccess:
         return self._keyed or _PLAIN.ready(compiled)
 
     def frame(
-        self, shadow: GlobalShadow, accessed: Accessed, does: Does, first: int, end: int, origin: int
+        self,
+        shadow: GlobalShadow,
+        accessed: Accessed,
+        does: Does,
+        first: int,
+        end: int,
+        origin: int,
+        blind: BlindAtomics | None = None,
     ) -> np.ndarray:
         """Of an instruction's accesses to the array from ``first`` to ``end``, whose first cell is at ``origin``.
 
-        The shadow must live on.
+        ``blind``: what keeps them if they are atomics whose old value nobody uses. It and the shadow must live on.
         """
         f = np.zeros(FRAME, np.int64)
         self._most_items = max(self._most_items, accessed.cells, accessed.words)
         written, read, other_read, has = shadow.places
-        f[UNTIL:] = (
+        f[UNTIL:IN_ROWS] = (
             DONE, written, read, other_read, has, first, end, accessed.cells, accessed.words, origin, accessed.shift,
-            accessed.flags, *does, self._place,
+            accessed.flags, *does, *(blind.places() if blind is not None else (0, 0)), self._place,
         )  # fmt: skip
         return f
 
@@ -298,14 +346,12 @@ class NativeAccess:
 
     def rest(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> None:
         """What comes after the search for races, which NumPy has done."""
-        if self._keyed:
-            frame[STAGE] = AFTER
-            found = STEP.call(id(frame), id(lanes), id(addresses), id(lanes), len(lanes), now, -1, 0, 0)
-            self._go_on(found, frame, lanes, addresses, now)
+        frame[STAGE] = AFTER
+        self.access(frame, lanes, addresses, now)
 
     def record(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:
         """Only look for races and record the access: as :meth:`access`."""
-        frame[[STAGE, UNTIL]] = SEARCH, AFTER
+        frame[[STAGE, UNTIL, IN_ROWS]] = SEARCH, AFTER, 0
         found = self.access(frame, lanes, addresses, now)
         frame[[STAGE, UNTIL]] = FENCES, DONE
         return found

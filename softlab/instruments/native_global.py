@@ -219,6 +219,16 @@ def record_writes(written: Int64s, cells: Int64s, stamps: Int64s, count: int) ->
     return 0
 
 
+def are_rows(lanes: Int64s, addresses: Int64s, count: int, step: int) -> int:
+    """Whether lanes are whole warps, the addresses of each of which rise by a step. ``lanes`` rise."""
+    i = 0
+    while i < count:
+        if not is_whole_warp(lanes, i, count, 1) or not is_run(addresses, i, count, step):
+            return 0
+        i += WARP
+    return 1
+
+
 def is_run(addresses: Int64s, start: int, count: int, step: int) -> int:
     """Whether as many addresses as a warp has lanes, from ``start`` on, rise by a step."""
     if start + WARP > count or addresses[start + WARP - 1] - addresses[start] != (WARP - 1) * step:
@@ -236,14 +246,25 @@ def fill_run(table: Int64s, first: int, lanes: Int64s, start: int, stamp: int) -
     return 0
 
 
+def fill_row(table: Int64s, first: int, stamp: int) -> int:
+    """The same by a whole warp; ``stamp``: that of its first lane."""
+    for k in range(WARP):
+        table[first + k] = stamp + k
+    return 0
+
+
 def record_apart(
-    table: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int, shift: int, stamp: int
-) -> int:
-    """Record accesses of lanes each of which has cells of its own."""
+    table: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int, shift: int, stamp: int,
+    in_rows: int,
+) -> int:  # fmt: skip
+    """Record accesses of lanes each of which has cells of its own. ``in_rows``: as :func:`are_rows` says."""
     i, step = 0, 1 << shift
     while i < count:
         first = (addresses[i] - origin) >> shift
-        if width == 1 and is_run(addresses, i, count, step):
+        if in_rows:
+            fill_row(table, first, stamp | lanes[i])
+            i += WARP
+        elif width == 1 and is_run(addresses, i, count, step):
             fill_run(table, first, lanes, i, stamp)
             i += WARP
         else:
@@ -275,12 +296,12 @@ def is_alike(stamp: int, kind: int) -> int:
 
 
 @out_of_line
-def is_free_run(table: Int64s, first: int, lanes: Int64s, start: int, own: int, kind: int) -> int:
-    """Whether each of a warp's cells in a row has an access of its lane, or of a kind, or none."""
+def is_free_run(table: Int64s, first: int, mine: int, own: int, kind: int) -> int:
+    """Whether each of a warp's cells in a row has an access of its lane, or of a kind, or none. ``mine``: lane 0."""
     found, volatile = 0, kind & VOLATILE if kind >= 0 else 0
     for k in range(WARP):
         stamp = table[first + k]
-        other = (stamp < own) | (stamp & LANE_MASK != lanes[start + k])
+        other = (stamp < own) | (stamp & LANE_MASK != mine + k)
         unlike = (stamp & volatile != 0) | ((stamp ^ kind) & FLAGS_OF_ATOMICS != 0) | (kind < 0)
         found |= (stamp != 0) & other & unlike
     return found == 0
@@ -293,10 +314,10 @@ def is_free(stamp: int, own: int, mine: int, kind: int) -> int:
 
 @out_of_line
 def is_ordered_run(
-    table: Int64s, first: int, lanes: Int64s, start: int, own: int, known: Int64s, far: Int64s, s: Int64s, reads: int
-) -> int:  # fmt: skip
+    table: Int64s, first: int, mine: int, own: int, known: Int64s, far: Int64s, s: Int64s, reads: int
+) -> int:
     """Whether a warp comes after what another warp did to all of its cells in a row, lane by lane, at one time."""
-    stamp, mine = table[first], lanes[start]
+    stamp = table[first]
     other, differs = stamp & LANE_MASK, 0
     if stamp < own or other % WARP or s[PARTS] or lacks_room(s):
         return 0
@@ -308,38 +329,38 @@ def is_ordered_run(
 
 
 def is_quiet_warp(
-    written: Int64s, read: Int64s, other_read: Int64s, first: int, lanes: Int64s, start: int, own: int, flags: int,
-    store: int, has_read: int, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s, far_reads: Int64s,
+    written: Int64s, read: Int64s, other_read: Int64s, first: int, mine: int, own: int, flags: int, store: int,
+    has_read: int, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s, far_reads: Int64s,
     s_reads: Int64s,
 ) -> int:  # fmt: skip
     """Whether nothing is to be asked of a warp's cells in a row, or it comes after all that was done to them."""
     kind = kind_of(flags)
-    if not is_free_run(written, first, lanes, start, own, kind) and not is_ordered_run(
-        written, first, lanes, start, own, known, far, s, 0
+    if not is_free_run(written, first, mine, own, kind) and not is_ordered_run(
+        written, first, mine, own, known, far, s, 0
     ):  # fmt: skip
         return 0
     if not has_read:
         return 1
     if not store:
-        return is_free_run(read, first, lanes, start, own, -1) or is_ordered_run(
-            read, first, lanes, start, own, known, far, s, 0
+        return is_free_run(read, first, mine, own, -1) or is_ordered_run(
+            read, first, mine, own, known, far, s, 0
         )  # fmt: skip
-    if not is_free_run(other_read, first, lanes, start, own, kind):
+    if not is_free_run(other_read, first, mine, own, kind):
         return 0
-    return is_free_run(read, first, lanes, start, own, kind) or is_ordered_run(
-        read, first, lanes, start, own, known_reads, far_reads, s_reads, 1
+    return is_free_run(read, first, mine, own, kind) or is_ordered_run(
+        read, first, mine, own, known_reads, far_reads, s_reads, 1
     )  # fmt: skip
 
 
 def are_free(
     written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
     far_reads: Int64s, s_reads: Int64s, lanes: Int64s, addresses: Int64s, count: int, width: int, origin: int,
-    shift: int, own: int, flags: int, store: int, has_read: int,
+    shift: int, own: int, flags: int, store: int, has_read: int, in_rows: int,
 ) -> int:  # fmt: skip
     """Whether no lane's cells are to be looked at one by one: each has its own.
 
     Their earlier accesses are its own or no race, or whole warps come after what whole warps did. Cells rise from lane
-    to lane. Once they may begin anew, below those of the first lane.
+    to lane. Once they may begin anew, below those of the first lane. ``in_rows``: as :func:`are_rows` says.
     """
     last, end, i, kind, step = -1, FAR_END, 0, kind_of(flags), 1 << shift
     kind_of_reads = kind if store else -1
@@ -350,13 +371,13 @@ def are_free(
             if end != FAR_END:
                 return 0
             end = (addresses[0] - origin) >> shift
-        is_whole = width == 1 and is_run(addresses, i, count, step) and is_whole_warp(lanes, i, count, 1)
+        is_whole = is_whole_warp(lanes, i, count, 1) and (in_rows or (width == 1 and is_run(addresses, i, count, step)))
         last = first + (WARP if is_whole else width) - 1
         if last >= end:
             return 0
         if is_whole:
             if not is_quiet_warp(
-                written, read, other_read, first, lanes, i, own, flags, store, has_read, known, far, s, known_reads,
+                written, read, other_read, first, mine, own, flags, store, has_read, known, far, s, known_reads,
                 far_reads, s_reads,
             ):  # fmt: skip
                 return 0
@@ -423,22 +444,23 @@ def access(
     written: Int64s, read: Int64s, other_read: Int64s, known: Int64s, far: Int64s, s: Int64s, known_reads: Int64s,
     far_reads: Int64s, s_reads: Int64s, begin: int, cells: Int64s, stamps: Int64s, kept: Int64s, lanes: Int64s,
     addresses: Int64s, count: int, width: int, origin: int, shift: int, flags: int, now: int, store: int, has_read: int,
+    in_rows: int,
 ) -> int:  # fmt: skip
     """One instruction of ``count`` lanes, ``width`` cells of ``1 << shift`` bytes each from ``origin`` on.
 
     ``lanes`` rise.
     ``known``, ``far`` and ``s`` are of the order of all accesses, as :func:`is_ordered` has them; ``known_reads`` and
     the next two are of that of reads with later writes. ``cells``, ``stamps`` and ``kept`` have room for
-    ``count * width`` items. ``has_read``: whether any cell has been read.
+    ``count * width`` items. ``has_read``: whether any cell has been read. ``in_rows``: as :func:`are_rows` says.
     """
     own, stamp = begin << TIME_SHIFT, now << TIME_SHIFT | flags
     if are_free(
         written, read, other_read, known, far, s, known_reads, far_reads, s_reads, lanes, addresses, count, width,
-        origin, shift, own, flags, store, has_read,
+        origin, shift, own, flags, store, has_read, in_rows,
     ):  # fmt: skip
         if store:
-            return record_apart(written, lanes, addresses, count, width, origin, shift, stamp)
-        return record_apart(read, lanes, addresses, count, width, origin, shift, stamp)
+            return record_apart(written, lanes, addresses, count, width, origin, shift, stamp, in_rows)
+        return record_apart(read, lanes, addresses, count, width, origin, shift, stamp, in_rows)
     s[ASKED_TIME] = -1
     s_reads[ASKED_TIME] = -1
     found = look(

@@ -81,11 +81,22 @@ class NativeOrder(HappensBefore):
     """As :class:`HappensBefore`. Strong accesses are of :class:`KeyedAccess`."""
 
     def __init__(
-        self, blocks: int, threads: int, earlier: Mapping[Hashable, int] | NativeOrder, *, of_reads: bool = False
+        self,
+        blocks: int,
+        threads: int,
+        earlier: Mapping[Hashable, int] | NativeOrder,
+        *,
+        of_reads: bool = False,
+        words_grow: bool = False,
+        part: float = 1,
     ) -> None:
+        """``words_grow``: no strong store to a word of global memory ever comes. ``part``: of the launch's blocks those
+        that have told the ``earlier`` words; the others may tell as many.
+        """
         super().__init__(blocks, threads, {}, of_reads=of_reads)
         keys, times = _told_by(earlier)
-        self._use(self._first_arena(len(keys)))
+        self._use(self._first_arena(round(len(keys) / part)))
+        self._s[layout.WORDS_GROW] = words_grow
         self._step(known_steps.BEGIN, _NO_ITEMS, _NO_ITEMS, count=blocks)
         self._lanes.look_at(self._s)
         self._take(keys, times)
@@ -117,7 +128,7 @@ class NativeOrder(HappensBefore):
         return True
 
     def _first_arena(self, words: int) -> np.ndarray:
-        """An arena for a batch in which as many words are known at first."""
+        """An arena for a batch that has as many words beside its own."""
         size, width = self._blocks * self.warps, self.columns + 1
         snapshot = 1 if self.per_block else self.warps
         rooms = {

@@ -36,7 +36,9 @@ LAST_TOLD = 52
 WHOLE_TELLS = 53
 #: Where the word begins of which a block asked last what it tells the block; blocks mostly ask in their order.
 LAST_OF_BLOCK = 54
-HEAD = 55
+#: Whether no word of global memory is ever stored to: it tells all that it was ever told.
+WORDS_GROW = 55
+HEAD = 56
 #: How many of them, a power of two; one of time t has place t % ``LATEST_TOLD``.
 LATEST_TOLD = 8
 

@@ -239,12 +239,23 @@ class Recorder(Observer):
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Record an event of this kind."""
-        self._access(self._shared, site, lanes, address)
+        if self._shared.full:
+            self._pass_over(site)
+        else:
+            self._access(self._shared, site, lanes, address)
 
     def global_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """Record an access to global memory, not one to constant memory."""
-        if site.space != "const":
+        if site.space == "const":
+            return
+        if self._global.full:
+            self._pass_over(site)
+        else:
             self._access(self._global, site, lanes, address)
+
+    def _pass_over(self, site: Site) -> None:
+        """Of an access that is not recorded only its number counts, for what other logs record."""
+        self._step += self._machine.has(site)
 
     def takes_loop(self, loop: LoopCode) -> bool:
         """Each access comes with its number."""
@@ -289,9 +300,6 @@ class Recorder(Observer):
             self._shuffles.add(_Event(site, self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
-        if log.full:  # only the number of the access counts, for what other logs record
-            self._step += self._machine.has(site)
-            return
         found = self._machine.access(site, address, self._known)
         if found is None:
             return

@@ -160,7 +160,7 @@ class WarpKnowledge:
         blocks, _, at = self._own(lanes)
         column, phase = self._objects[word], phase[:, 0]
         newest = self._newest[blocks, column]
-        if ((phase < 0) | (newest - phase & -_PHASES != 0)).any():  # none of the latest
+        if phase.min() < 0 or (newest - phase & -_PHASES).any():  # none of the latest
             vector = self._of_phase(blocks, np.full(len(blocks), column), phase)
         else:
             vector = self._phases[blocks, column, phase % _PHASES]

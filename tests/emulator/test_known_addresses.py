@@ -93,3 +93,15 @@ def test_what_is_known_takes_twice_the_bytes_of_the_addresses(monkeypatch: pytes
         moved.at(address, 8)
         counts.append(len(moved._known))
     assert counts == [1, 2, 3, 1, 2, 3, 1], "those further on take as much"
+
+
+@pytest.mark.parametrize(("different", "kept"), [(3, True), (4, False)])
+def test_contents_that_come_again_stay_known(different: int, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_addresses, "_MOST_ARRAYS", 8)
+    known, found, arrays = KnownAddresses(), [], []
+    for turn in range(40):
+        arrays.append(np.arange(8, dtype=np.uint64)[None] * 4 + np.uint64(64 * (turn % different)))
+        found.append(known.of(arrays[-1]))
+        np.testing.assert_array_equal(found[-1].array, arrays[-1])  # type: ignore[union-attr]
+        assert len(known._known) <= 8
+    assert (len(set(map(id, found))) == different) == kept

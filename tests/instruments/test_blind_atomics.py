@@ -10,7 +10,9 @@ from softlab.emulator.machine.native import Choice, available, compiling
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.instruments.blind_atomics import BlindAtomics, blind_atomics
-from softlab.instruments.global_shadow import STRONG, Stamps
+from softlab.instruments.global_shadow import STRONG, GlobalShadow, Stamps
+from softlab.instruments.happens_before import HappensBefore
+from softlab.instruments.native_access import ALL_DONE, Accessed, Does, NativeAccess
 from softlab.kernel import Kernel
 
 #: Each block adds, and the block READER reads the sum.
@@ -126,9 +128,9 @@ def test_which_atomics_are_blind(code: str, blind: bool) -> None:
 def test_compiled_code_keeps_the_same_atomics_as_numpy() -> None:
     """Of each cell the latest atomic of another block than the last one, those of earlier batches among them."""
     random, seen = np.random.default_rng(4), set()
-    ours, plain = BlindAtomics(20, 32, "all"), BlindAtomics(20, 32, "none")
-    none = np.zeros(0, np.int64)
-    assert not plain.record_compiled((none, none, 1, 0, 2), 1, STRONG, 0)
+    ours, plain = BlindAtomics(20, 32), BlindAtomics(20, 32)
+    native = NativeAccess(remembers=False)
+    shadow, order = GlobalShadow(20, 32), HappensBefore(4, 32, {})
     for now in range(1, 60):
         lane = np.sort(random.choice(128, 9, replace=False))
         first, width, begin = random.integers(0, 17, 9), int(random.integers(1, 4)), 20 * (now // 20)
@@ -137,7 +139,10 @@ def test_compiled_code_keeps_the_same_atomics_as_numpy() -> None:
             for one in (ours, plain):
                 one.forget(stamps.cell)
         else:
-            assert ours.record_compiled((4 * first + 80, lane, width, 80, 2), now, STRONG, begin)
+            native.begin([order], begin, keyed=False)
+            what = Accessed(width, 1, 2, STRONG), Does(True, True, False, True, True)
+            frame = native.frame(shadow, *what, 80, 160, 80, ours)
+            assert native.access(frame, lane, 4 * first + 80, now) == ALL_DONE
             plain.record(stamps, begin)
         every = Stamps(np.arange(20), np.zeros(20, np.int64), 60, 0)
         found, expected = (one.clashing(every, 0, lambda time, *_: time < 0) for one in (ours, plain))

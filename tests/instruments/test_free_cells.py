@@ -7,7 +7,7 @@ import pytest
 
 from softlab.instruments.blind_atomics import record
 from softlab.instruments.global_shadow import IN_BLOCK, LANE_MASK, ONE_CELL, STRONG, TIME_SHIFT, VOLATILE
-from softlab.instruments.native_global import are_free, record_apart
+from softlab.instruments.native_global import are_free, are_rows, record_apart
 from softlab.instruments.node_layout import HEAD
 from softlab.instruments.node_layout import THREADS as THREADS_OF_HEAD
 
@@ -78,7 +78,7 @@ def _rises_with_one_new_begin(first: np.ndarray, width: int) -> bool:
 
 @pytest.mark.parametrize("width", [1, 2])
 def test_accesses_that_nothing_is_to_be_asked_of(width: int) -> None:
-    answers = [0, 0]
+    answers, rows = [0, 0], 0
     for seed in range(300):
         random = np.random.default_rng(seed)
         lanes, first = _access(random, width)
@@ -91,16 +91,21 @@ def test_accesses_that_nothing_is_to_be_asked_of(width: int) -> None:
         if not store:
             read = _stamps(random, count, owner, 0)
         given = (ORIGIN + (first << SHIFT), len(lanes), width, ORIGIN, SHIFT)
-        found = bool(are_free(written, read, other, *_no_order(), lanes, *given, OWN, flags, store, True))
+        found = bool(are_free(written, read, other, *_no_order(), lanes, *given, OWN, flags, store, True, 0))
+        in_rows = width == 1 and are_rows(lanes, given[0], len(lanes), 1 << SHIFT)
+        rows += in_rows
+        again = bool(are_free(written, read, other, *_no_order(), lanes, *given, OWN, flags, store, True, in_rows))
+        assert found == again
         rises = _rises_with_one_new_begin(first, width)
         assert found == (rises and _expected([written, read, other], lanes, first, width, flags, store)), seed
         answers[found] += 1
         table, now = written.copy(), 99 << TIME_SHIFT | flags
-        record_apart(table, lanes, *given, now)
+        record_apart(table, lanes, *given, now, in_rows if seed % 2 else 0)
         for lane, start in zip(lanes.tolist(), first.tolist(), strict=True):
             written[start : start + width] = now | lane
         np.testing.assert_array_equal(table, written)
     assert min(answers) >= 20, answers
+    assert rows >= 100 or width == 2
 
 
 def test_blind_atomics_of_the_own_block_and_of_others() -> None:
@@ -118,7 +123,9 @@ def test_blind_atomics_of_the_own_block_and_of_others() -> None:
             if before and (before < OWN or (before & LANE_MASK) // THREADS != lane // THREADS):
                 others[cell] = before
             expected[cell] = stamp | lane
-        record(last, other, ORIGIN + (first << SHIFT), lanes, len(lanes), 1, ORIGIN, SHIFT, stamp, BEGIN, THREADS)
+        addresses = ORIGIN + (first << SHIFT)
+        in_rows = are_rows(lanes, addresses, len(lanes), 1 << SHIFT) if seed % 3 else 0
+        record(last, other, addresses, lanes, len(lanes), 1, ORIGIN, SHIFT, stamp, BEGIN, THREADS, in_rows)
         np.testing.assert_array_equal(last, expected)
         np.testing.assert_array_equal(other, others)
         kept += int((others != 0).sum())

@@ -14,10 +14,10 @@ from softlab.emulator.ptx.syntax import Instruction, Register
 from softlab.instruments import (
     atomics,
     barrier_meetings,
-    global_hazards,
     guesses,
     machine_code,
     pointers,
+    strong_instructions,
     undefined,
     unread_answers,
     warp_syncs,
@@ -146,7 +146,7 @@ YES: dict[Callable[[Instruction], bool], str] = {
     contraction._ends_block: """
         bra call div.rn.f32 div.s32 exit fence.acq_rel.gpu membar.gl rem.u64 ret rsqrt.approx.f64 sqrt.rn.f32 trap
     """,
-    global_hazards._is_strong: """
+    strong_instructions.is_strong: """
         fence.acq_rel.gpu ld.acquire.cta.global.u32 ld.volatile.global.u32 st.volatile.global.u32
     """,
 }
@@ -275,6 +275,6 @@ def test_a_guard_changes_some_answers() -> None:
 @pytest.mark.parametrize("text", INSTRUCTIONS)
 def test_flags_of_strong_accesses(text: str) -> None:
     instruction = made(text)
-    assert global_hazards._flags(instruction, strong=False) == 0
+    assert strong_instructions.stamp_flags(instruction, strong=False) == 0
     own = {"ld.acquire.cta.global.u32": IN_BLOCK, "st.volatile.global.u32": VOLATILE}
-    assert global_hazards._flags(instruction, strong=True) == STRONG | own.get(text, 0)
+    assert strong_instructions.stamp_flags(instruction, strong=True) == STRONG | own.get(text, 0)

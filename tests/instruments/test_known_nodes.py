@@ -432,13 +432,13 @@ def test_lanes_that_learn_what_their_warp_knows(arena: Arena) -> None:
     """A warp has parts until all of its lanes have learnt what one of them did."""
     s = arena.s
     lanes = [32, 33, 35, 70]
-    known_steps.masks(s, lanes, 4, 0)
+    known_steps.masks(s, lanes, 4, 0, 0)
     assert [s[s[layout.MASK] + warp] for warp in (1, 2)] == [0b1011, 1 << 6]
     s[s[layout.PART_LANES] + 1], s[layout.PARTS] = 0, 1
     known_steps.parts_grow(s, lanes, 4)
     assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (0b1011, 1)
     rest = [32 + lane for lane in range(32) if lane not in (0, 1, 3)]
-    known_steps.masks(s, rest, len(rest), 0)
+    known_steps.masks(s, rest, len(rest), 0, 0)
     known_steps.parts_grow(s, rest, len(rest))
     assert (s[s[layout.PART_LANES] + 1], s[layout.PARTS]) == (layout.ALL_LANES, 0)
     known_steps.parts_grow(s, rest, len(rest))
@@ -483,11 +483,12 @@ def test_when_a_warp_read_a_word_last(arena: Arena) -> None:
     assert answers == [23, 21, 22]
 
 
-def test_who_reads_alone_makes_no_word(arena: Arena) -> None:
+@pytest.mark.parametrize("rows", [0, 1])
+def test_who_reads_alone_makes_no_word(arena: Arena, rows: int) -> None:
     """Nor who tells nothing. A write by a warp that has made a fence replaces what was told, an exchange adds to it."""
     s, near = arena.s, arena.near
     s[layout.CALLS] = 1
-    known_steps.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS, 1)
+    known_steps.masks(s, list(range(64 * BLOCKS)), 64 * BLOCKS, 1, rows)
     for op in (known_steps.READ, known_steps.WRITE, known_steps.EXCHANGE):
         assert known_steps.access_word(near, s, op, 5, 0, 20, known_steps.TO_ALL, layout.NONE) == layout.NONE
     assert s[layout.WORD_COUNT] == 0
@@ -598,35 +599,49 @@ def test_lanes_of_a_whole_warp_at_words_in_a_row(rising: int) -> None:
         lanes, words = [*range(7, 7 + start), *range(64, 99)], [*range(500, 500 + start), *range(96, 131)]
         count = len(lanes)
         assert known_steps.is_whole_warp(lanes, start, count, rising)
-        assert known_steps.is_line(words, lanes, start, count, rising)
+        assert known_steps.is_line(words, lanes, start, count, rising, 0, 0)
         for too_few in (start, start + 1, start + WARP - 1):
             assert not known_steps.is_whole_warp(lanes, start, too_few, rising)
-            assert not known_steps.is_line(words, lanes, start, too_few, rising)
-        assert known_steps.is_line(words, lanes, start, start + WARP, rising)
+            assert not known_steps.is_line(words, lanes, start, too_few, rising, 0, 0)
+        assert known_steps.is_line(words, lanes, start, start + WARP, rising, 0, 0)
+        of_bytes = [4 * word + 3 for word in words]
+        assert known_steps.is_line(of_bytes, lanes, start, count, rising, 2, 0)
+        assert not known_steps.is_line(of_bytes, lanes, start, count, rising, 0, 0)
         for by in (-1, 1, 32, -96, -100):
             moved = [word + by for word in words]
-            assert bool(known_steps.is_line(moved, lanes, start, count, rising)) == (by % 32 == 0 and by > -96 - 1)
+            assert bool(known_steps.is_line(moved, lanes, start, count, rising, 0, 0)) == (
+                by % 32 == 0 and by > -96 - 1
+            )
         for at in (0, 1, 15, WARP - 1):
             for by in (-1, 1, 64):
                 other = words.copy()
                 other[start + at] += by
-                assert not known_steps.is_line(other, lanes, start, count, rising)
+                assert not known_steps.is_line(other, lanes, start, count, rising, 0, 0)
         for first in (65, 33):  # lanes of two warps
             apart = [*lanes[:start], *range(first, first + 35)]
             assert not known_steps.is_whole_warp(apart, start, count, rising)
-            assert not known_steps.is_line(words, apart, start, count, rising)
+            assert not known_steps.is_line(words, apart, start, count, rising, 0, 0)
         gap = [lane + (k > start + 8) for k, lane in enumerate(lanes)]
         assert not known_steps.is_whole_warp(gap, start, count, rising)
-        assert not known_steps.is_line(words, gap, start, count, rising)
+        assert not known_steps.is_line(words, gap, start, count, rising, 0, 0)
         if not rising:  # in any order
             swapped = lanes.copy()
             swapped[start + 3], swapped[start + 9] = swapped[start + 9], swapped[start + 3]
             assert not known_steps.is_whole_warp(swapped, start, count, 0)
-            assert known_steps.is_line(words, swapped, start, count, 0)
+            assert known_steps.is_line(words, swapped, start, count, 0, 0, 0)
             foreign = lanes.copy()
             foreign[start + 9] += 32
             assert not known_steps.is_whole_warp(foreign, start, count, 0)
-            assert not known_steps.is_line(words, foreign, start, count, 0)
+            assert not known_steps.is_line(words, foreign, start, count, 0, 0, 0)
+
+
+def test_rows_of_whole_warps_are_lines_where_they_begin() -> None:
+    lanes = list(range(2 * WARP))
+    for first, start in ((64, 0), (65, 0), (-64, 0), (64, WARP), (63, 1)):
+        words = list(range(first, first + 2 * WARP))
+        found = known_steps.is_line(words, lanes, start, 2 * WARP, 1, 0, 1)
+        assert bool(found) == (first == 64)
+        assert bool(found) == bool(known_steps.is_line(words, lanes, start, 2 * WARP, 1, 0, 0))
 
 
 def words_of_a_batch(arena: Arena, random: np.random.Generator) -> dict[int, int]:

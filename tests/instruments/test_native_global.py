@@ -320,12 +320,11 @@ def test_accesses_that_are_no_race_whoever_made_them() -> None:
         assert bool(compiled.is_alike(stamp, kind)) == alike
         is_own = stamp == 0 or (time >= 6 and other == mine)
         assert bool(compiled.is_free(stamp, own, mine, kind)) == (is_own or alike)
-        lanes = [99, *range(mine, mine + WARP)]
         table = [3] * 4 + [0] * WARP
         for k in (0, 13, WARP - 1):
             table[4:] = [0] * WARP
             table[4 + k] = stamp + k if stamp else 0
-            free = compiled.is_free_run(table, 4, lanes, 1, own, kind)  # type: ignore[arg-type]
+            free = compiled.is_free_run(table, 4, mine, own, kind)  # type: ignore[arg-type]
             assert bool(free) == (is_own or alike)
 
 
@@ -335,7 +334,7 @@ def test_a_warp_behind_a_whole_warp(reads: int, monkeypatch: pytest.MonkeyPatch)
     told, lacks = 2, False
     monkeypatch.setattr(compiled, "told_of", lambda k, f, s, *given: asked.append(given) or told)
     monkeypatch.setattr(compiled, "lacks_room", lambda s: lacks)
-    own, lanes = 6 << TIME_SHIFT, [5, *range(128, 160)]
+    own = 6 << TIME_SHIFT
     for time, other, break_at, parts, told, lacks in product(
         (5, 6, 7), (0, 64, 65, 96), (None, 1, 31), (0, 1), (0, 1, 2), (False, True)
     ):
@@ -344,7 +343,7 @@ def test_a_warp_behind_a_whole_warp(reads: int, monkeypatch: pytest.MonkeyPatch)
         stamp = time << TIME_SHIFT | STRONG | other
         table = [9, 9, *(stamp + k + (k == break_at) for k in range(WARP))]
         asked.clear()
-        found = compiled.is_ordered_run(table, 2, lanes, 1, own, [], [], s, reads)  # type: ignore[arg-type]
+        found = compiled.is_ordered_run(table, 2, 128, own, [], [], s, reads)  # type: ignore[arg-type]
         whole = time >= 6 and other % WARP == 0 and break_at is None and not parts and not lacks
         assert bool(found) == (whole and told == 2)
         assert asked == ([(time, other, 128, reads, 96)] if whole else [])
@@ -355,9 +354,9 @@ def test_when_nothing_is_to_be_asked_of_a_warp(monkeypatch: pytest.MonkeyPatch) 
     free: dict[str, bool] = {}
     behind: dict[tuple[str, str, int], bool] = {}
     kinds: list[tuple[str, int]] = []
-    monkeypatch.setattr(compiled, "is_free_run", lambda table, first, lanes, start, own, kind: (
+    monkeypatch.setattr(compiled, "is_free_run", lambda table, first, mine, own, kind: (
         kinds.append((table, kind)) or free[table]))  # fmt: skip
-    monkeypatch.setattr(compiled, "is_ordered_run", lambda table, first, lanes, start, own, k, f, s, reads: (
+    monkeypatch.setattr(compiled, "is_ordered_run", lambda table, first, mine, own, k, f, s, reads: (
         behind[table, s, reads]))  # fmt: skip
     monkeypatch.setattr(compiled, "kind_of", lambda flags: 5 * flags)
     truth = (False, True)
@@ -365,7 +364,7 @@ def test_when_nothing_is_to_be_asked_of_a_warp(monkeypatch: pytest.MonkeyPatch) 
         free |= {"w": w_free, "r": r_free, "o": o_free}
         behind |= {("w", "s", 0): w_behind, ("r", "s", 0): r_behind, ("r", "t", 1): reads_behind}
         kinds.clear()
-        found = compiled.is_quiet_warp("w", "r", "o", 0, [], 0, 0, 3, store, has_read, [], [], "s", [], [], "t")  # type: ignore[arg-type]
+        found = compiled.is_quiet_warp("w", "r", "o", 0, 0, 0, 3, store, has_read, [], [], "s", [], [], "t")  # type: ignore[arg-type]
         expected = w_free or w_behind
         if has_read and store:
             expected = expected and o_free and (r_free or reads_behind)

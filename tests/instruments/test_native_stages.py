@@ -8,10 +8,21 @@ from typing import Any
 import pytest
 
 from softlab.instruments import native_access as compiled
-from softlab.instruments.global_shadow import IN_BLOCK
-from softlab.instruments.known_steps import EXCHANGE, FENCE, FENCE_FIRST, READ, REMEMBER, RISING, TO_ALL, WRITE
-from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN
-from softlab.instruments.node_layout import HAS_FAR, HEAD, LANES_SHARE
+from softlab.instruments.global_shadow import IN_BLOCK, TIME_SHIFT
+from softlab.instruments.known_steps import (
+    EXCHANGE,
+    FENCE,
+    FENCE_FIRST,
+    OF_BYTES,
+    READ,
+    REMEMBER,
+    RISING,
+    ROWS,
+    TO_ALL,
+    WRITE,
+)
+from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN, are_rows
+from softlab.instruments.node_layout import HAS_FAR, HEAD, LANES_SHARE, THREADS
 
 TRUTH = (0, 1)
 #: Stage -> what it is for, and the number of its order.
@@ -38,22 +49,30 @@ def shared(orders: int = 2, remembers: int = 0, **more: Any) -> list[Any]:
 def test_addresses_in_an_array() -> None:
     for first, end in ((4096, 4160), (0, 1)):
         inside = [first, end - 1, (first + end) // 2]
-        assert compiled.are_inside(inside, 3, first, end)  # type: ignore[arg-type]
+        assert compiled.are_inside(inside, 3, first, end, 0)  # type: ignore[arg-type]
         for bad in (first - 1, end, end + 100, first - 100, -1):
             for at in range(3):
                 addresses = inside.copy()
                 addresses[at] = bad
-                assert not compiled.are_inside(addresses, 3, first, end)  # type: ignore[arg-type]
-                assert bool(compiled.are_inside(addresses, at, first, end))  # type: ignore[arg-type]
+                assert not compiled.are_inside(addresses, 3, first, end, 0)  # type: ignore[arg-type]
+                assert bool(compiled.are_inside(addresses, at, first, end, 0))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("each", [1, 2, 4])
+def test_rows_of_addresses_in_an_array() -> None:
+    """Of each row the first and the last address tell."""
+    rows = [*range(400, 528, 4), *range(100, 228, 4)]
+    for first, end in ((100, 528), (100, 525), (0, 600), (101, 528), (100, 524), (300, 528), (100, 300)):
+        inside = compiled.are_inside(rows, 64, first, end, 1)  # type: ignore[arg-type]
+        assert bool(inside) == all(first <= address < end for address in rows)
+
+
+@pytest.mark.parametrize("each", [2, 4])
 def test_the_words_of_lanes(each: int) -> None:
     addresses, lanes = [4096, 4106, 8], [5, 33, 70]
     words, of_lanes = [-1] * 3 * each, [-1] * 3 * each
     compiled.fill_words(words, of_lanes, addresses, lanes, 3, each)  # type: ignore[arg-type]
     assert words == [address // 4 + k for address in addresses for k in range(each)]
-    assert of_lanes == ([-1] * 3 if each == 1 else [lane for lane in lanes for _ in range(each)])
+    assert of_lanes == [lane for lane in lanes for _ in range(each)]
 
 
 def test_each_stage_is_of_an_order() -> None:
@@ -129,6 +148,7 @@ def test_a_stage_of_an_order(stage: int, words: int, monkeypatch: pytest.MonkeyP
     common += ["near 0", "far 0", arenas[0], "near 1", "far 1", arenas[1]]
     ends = (5, 6, 11, 12, 23, 24)
     for operation, flags, done, shares in product((FENCE, READ, WRITE, EXCHANGE), (0, FENCE_FIRST), ends, TRUTH):
+        in_rows = words == 1 and done % 2
         if (operation == FENCE) != (kind == "fence") or (operation == FENCE and flags):
             continue
         monkeypatch.setattr(compiled, "asked_of_order", lambda f, c, first, at, o=operation, g=flags: (
@@ -138,13 +158,16 @@ def test_a_stage_of_an_order(stage: int, words: int, monkeypatch: pytest.MonkeyP
         whole = items * (2 if flags else 1)
         if done > whole:
             continue
-        f = frame(stage=stage, at=2, words=words)
+        f = frame(stage=stage, at=2, words=words, in_rows=in_rows)
         arenas[order][LANES_SHARE] = shares
         told.clear()
-        found = compiled.told_order(f, common, "lanes", 6, 50)  # type: ignore[arg-type]
-        of = {FENCE: ("lanes", "lanes")}.get(operation, ("room 3", "lanes" if words == 1 else "room 4"))
-        rising = RISING * (operation == FENCE or words == 1)  # of several words a lane comes several times
-        assert told == [(f"near {order}", arenas[order], operation, *of, items, 2, 50, flags | rising)]
+        found = compiled.told_order(f, common, "lanes", "addresses", 6, 50)  # type: ignore[arg-type]
+        several = ("addresses", "lanes") if words == 1 else ("room 3", "room 4")
+        of = ("lanes", "lanes") if operation == FENCE else several
+        more = RISING * (operation == FENCE or words == 1)  # of several words a lane comes several times
+        if operation != FENCE and words == 1:
+            more |= OF_BYTES | ROWS * in_rows
+        assert told == [(f"near {order}", arenas[order], operation, *of, items, 2, 50, flags | more)]
         if done < whole:
             assert (found, f[compiled.AT]) == (compiled.FULL, done)
             assert arenas[order][LANES_SHARE] == shares
@@ -154,7 +177,7 @@ def test_a_stage_of_an_order(stage: int, words: int, monkeypatch: pytest.MonkeyP
         assert arenas[order][LANES_SHARE] == (0 if operation == EXCHANGE else shares)
     monkeypatch.setattr(compiled, "asked_of_order", lambda *given: -1)
     told.clear()
-    assert compiled.told_order(frame(stage=stage, words=words), common, "lanes", 6, 50) == compiled.ALL_DONE  # type: ignore[arg-type]
+    assert compiled.told_order(frame(stage=stage, words=words), common, "lanes", "at", 6, 50) == compiled.ALL_DONE  # type: ignore[arg-type]
     assert not told
 
 
@@ -170,7 +193,7 @@ def test_the_search_of_an_access(orders: int, monkeypatch: pytest.MonkeyPatch) -
             continue  # a store keeps no reads, and reads share cells
         monkeypatch.setattr(compiled, "access", lambda *given, a=answer: asked.append(given) or a)
         has = [0, 1, 0]
-        f = frame(cells=3, origin=4096, shift=2, flags=in_block, stores=stores, operates=operates)
+        f = frame(cells=3, origin=4096, shift=2, flags=in_block, stores=stores, operates=operates, in_rows=operates)
         f[compiled.WRITTEN], f[compiled.HAS_READ], f[compiled.OTHER_READ], f[compiled.HAS] = "w", "r", "o", has
         asked.clear()
         found = compiled.searched(f, common, "lanes", "addresses", 6, 50)  # type: ignore[arg-type]
@@ -178,7 +201,7 @@ def test_the_search_of_an_access(orders: int, monkeypatch: pytest.MonkeyPatch) -
         of_orders = [f"{name} {order}" for order in (0, last) for name in ("near", "far", "arena")]
         assert tables == ["w", "r", "o", *of_orders]
         assert (begin, room, more, most, lanes, addresses) == (4, "room 0", "room 1", "room 2", "lanes", "addresses")
-        assert rest == (6, 3, 4096, 2, in_block, 50, stores, 1)
+        assert rest == (6, 3, 4096, 2, in_block, 50, stores, 1, operates)
         if answer in (UNKNOWN, NO_ROOM):
             assert found == (compiled.LOOK if answer == UNKNOWN else compiled.ALL_FULL)
             assert has == [0, 1, 0]
@@ -207,43 +230,79 @@ def test_all_stages_of_an_access(stops: int | None, strong: int, monkeypatch: py
     ran: list[tuple[Any, ...]] = []
     answers = {stops: compiled.FULL}
 
-    def of_order(f: Any, common: Any, lanes: Any, count: int, now: int) -> int:
+    def stage(f: Any, common: Any, lanes: Any, addresses: Any, count: int, now: int) -> int:
         ran.append((f[compiled.STAGE], now))
         return answers.pop(f[compiled.STAGE], compiled.ALL_DONE)
 
-    def search(f: Any, common: Any, lanes: Any, addresses: Any, count: int, now: int) -> int:
-        return of_order(f, common, lanes, count, now)
-
     filled: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(compiled, "told_order", of_order)
-    monkeypatch.setattr(compiled, "searched", search)
+    monkeypatch.setattr(compiled, "told_order", stage)
+    monkeypatch.setattr(compiled, "searched", stage)
     monkeypatch.setattr(compiled, "fill_words", lambda *given: filled.append(given))
-    f = frame(until=7, base=100, end=200, is_strong=strong, words=2)
-    assert compiled.whole_access(f, shared(), "lanes", [100, 250], 2, 50) == compiled.OUTSIDE  # type: ignore[arg-type]
-    assert compiled.whole_access(f, shared(), "lanes", [99, 150], 2, 50) == compiled.OUTSIDE  # type: ignore[arg-type]
+    monkeypatch.setattr(compiled, "keep_blind", lambda *given: ran.append(("blind", given[-1])))
+    f, common = frame(until=7, base=100, end=200, is_strong=strong, words=2), [*shared(), *range(6)]
+    assert compiled.whole_access(f, common, [5, 9], [100, 250], 2, 50) == compiled.OUTSIDE  # type: ignore[arg-type]
+    assert compiled.whole_access(f, common, [5, 9], [99, 150], 2, 50) == compiled.OUTSIDE  # type: ignore[arg-type]
     assert not ran
-    expected = [(stage, 50 if stage == compiled.SEARCH else 51) for stage in range(7)]
-    found = compiled.whole_access(f, shared(), "lanes", [100, 199], 2, 50)  # type: ignore[arg-type]
-    assert filled == ([("room 3", "room 4", [100, 199], "lanes", 2, 2)] if strong else [])
+    expected: list[Any] = [(stage, 50 if stage == compiled.SEARCH else 51) for stage in range(7)]
+    expected.append(("blind", 50))
+    found = compiled.whole_access(f, common, [5, 9], [100, 199], 2, 50)  # type: ignore[arg-type]
+    assert filled == ([("room 3", "room 4", [100, 199], [5, 9], 2, 2)] if strong else [])
     if stops is None:
         assert (found, ran, f[compiled.STAGE]) == (compiled.ALL_DONE, expected, 0)
         return
     assert (found, ran, f[compiled.STAGE]) == (compiled.FULL, expected[: stops + 1], stops)
     ran.clear()
-    assert compiled.whole_access(f, shared(), "lanes", [100, 199], 2, 50) == compiled.ALL_DONE  # type: ignore[arg-type]
+    assert compiled.whole_access(f, common, [5, 9], [100, 199], 2, 50) == compiled.ALL_DONE  # type: ignore[arg-type]
     assert ran == expected[stops:]
     assert f[compiled.STAGE] == 0
 
 
 def test_an_access_of_which_nobody_asks_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "searched", lambda *given: ("searched", *given))
-    for stage, inside in product((compiled.FENCES, compiled.SEARCH), TRUTH):
+    ran: list[str] = []
+    for stage, inside, answer in product(
+        (compiled.FENCES, compiled.SEARCH, compiled.AFTER), TRUTH, (compiled.ALL_DONE, compiled.LOOK)
+    ):
+        monkeypatch.setattr(compiled, "searched", lambda *given, a=answer: ran.append("searched") or a)
+        monkeypatch.setattr(compiled, "keep_blind", lambda *given: ran.append("kept"))
         f, addresses = frame(stage=stage, base=100, end=200), [100, 150 if inside else 200]
-        found: Any = compiled.plain_access(f, "common", "lanes", addresses, 2, 50)  # type: ignore[arg-type]
+        ran.clear()
+        found = compiled.plain_access(f, [0] * 99, [5, 9], addresses, 2, 50)  # type: ignore[arg-type]
         if stage == compiled.FENCES and not inside:
-            assert found == compiled.OUTSIDE
+            assert (found, ran) == (compiled.OUTSIDE, [])
+        elif stage == compiled.AFTER:
+            assert (found, ran) == (compiled.ALL_DONE, ["kept"])
         else:
-            assert found == ("searched", f, "common", "lanes", addresses, 2, 50)
+            assert (found, ran) == (answer, ["searched", "kept"][: 2 - (answer == compiled.LOOK)])
+        assert f[compiled.STAGE] == (0 if found == compiled.ALL_DONE else stage)
+
+
+def test_blind_atomics_are_kept_behind_whole_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(compiled, "record", lambda *given: kept.append(given))
+    items = {"cells": 2, "origin": 4096, "shift": 2, "flags": 7, "in_rows": 1}
+    arena = [0] * HEAD
+    arena[THREADS] = 64
+    for blind, until in product((0, 10), (compiled.AFTER, compiled.DONE)):
+        f = frame(blind=blind, blind_other=11, until=until, **items)
+        kept.clear()
+        compiled.keep_blind(f, shared(begin=4), arena, "lanes", "addresses", 6, 50)  # type: ignore[arg-type]
+        expected = (10, 11, "addresses", "lanes", 6, 2, 4096, 2, 50 << TIME_SHIFT | 7, 4, 64, 1)
+        assert kept == ([expected] if blind and until == compiled.DONE else [])
+
+
+def test_which_accesses_are_in_rows() -> None:
+    lanes, addresses = [*range(32, 96)], [*range(400, 528, 4), *range(100, 228, 4)]
+    for cells, words, shift in product((1, 2), (1, 2), (2, 1)):
+        f = frame(base=100, end=528, cells=cells, words=words, shift=shift)
+        assert compiled.begins(f, lanes, addresses, 64)  # type: ignore[arg-type]
+        assert bool(f[compiled.IN_ROWS]) == (cells == words == 1 and shift == 2)
+    for change in (lanes.__setitem__, addresses.__setitem__):
+        change(63, 99 if change == lanes.__setitem__ else 300)
+        f = frame(base=100, end=528, cells=1, words=1, shift=2)
+        assert compiled.begins(f, lanes, addresses, 64)  # type: ignore[arg-type]
+        assert not f[compiled.IN_ROWS]
+        lanes[63] = 95
+    assert not are_rows(lanes[:63], addresses, 63, 4)  # type: ignore[arg-type]
 
 
 def test_an_access_or_a_step(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,9 @@ _CALLS, _START_CALLS = 300, 2000
 _DIMENSIONS, _EXTENTS, _STEPS = 8, 16, 24
 #: Bits of a float32.
 _EXPONENT, _SIGN = 0x7F800000, 0x80000000
-#: What a compiled loop gives where it has done nothing.
+#: What a compiled loop does: only check, only the turns of what has been checked, or both.
+_CHECK, _TURN, _BOTH = range(3)
+#: What it gives where it has done nothing.
 _UNDONE = -1
 
 
@@ -69,11 +71,13 @@ class CompiledTurns:
         given = [value if isinstance(value, np.ndarray) else np.asarray(value) for value in values]
         old = np.empty(extent, self._dtype)
         places = id(memory), id(owner), id(at), id(given[0]), id(given[-1]), id(old), offset, first, last
+        does = _BOTH
         if tell is not None:
-            if self._call(*places, 0) == _UNDONE:
+            if self._call(*places, _CHECK) == _UNDONE:
                 return None
             tell()
-        changed = self._call(*places, 1)
+            does = _TURN
+        changed = self._call(*places, does)
         return None if changed == _UNDONE else (old, changed != 0)
 
     def take(self, memory: np.ndarray, index: np.ndarray, values: list[np.ndarray]) -> tuple[np.ndarray, bool] | None:
@@ -116,9 +120,8 @@ def _arrays_are_as_known() -> bool:
 class _Text:
     """Writes the function of an operation in LLVM's assembly.
 
-    ``loop(memory, owner, address, first, last, old, offset, lowest, highest, turns)``: arrays come as their objects. It
-    gives whether a cell holds another value at the end, or -1 where it has done nothing. Without ``turns`` it only
-    checks.
+    ``loop(memory, owner, address, first, last, old, offset, lowest, highest, does)``: arrays come as their objects. It
+    gives whether a cell holds another value at the end, or -1 where it has done nothing.
     """
 
     def __init__(self, operation: str, dtype: np.dtype, address_bytes: int) -> None:
@@ -140,22 +143,23 @@ class _Text:
     def module(self) -> str:
         """The module's text."""
         b, size = self.builder, self.size
-        memory, owner, address, first, last, old, self._offset, lowest, highest, turns = self._function.args
+        memory, owner, address, first, last, old, self._offset, lowest, highest, does = self._function.args
         places, owners = _Items(self, address, self._address), _Items(self, owner, size)
         firsts, lasts, olds = (_Items(self, array, self._item) for array in (first, last, old))
         bytes_ = self.pointer_to(memory, self.byte)
         memory_step = self.builder.call(self.step, [memory, size(1)])
         room = b.sub(highest, lowest)
-        with places.each() as at:
-            place = self._place(places.load(at))
-            beyond = b.icmp_unsigned(">", b.sub(place, lowest), room)
-            uneven = b.icmp_unsigned("!=", b.and_(place, size(self._width - 1)), size(0))
-            self._leave_if(b.or_(beyond, uneven), _UNDONE)
-        if self._is_float:
-            with lasts.each() as at:
-                value = lasts.load(at)
-                self._leave_if(b.fcmp_unordered("uno", value, value), _UNDONE)
-        self._leave_if(b.icmp_unsigned("==", turns, size(0)), 0)
+        with b.if_then(b.icmp_unsigned("!=", does, size(_TURN))):
+            with places.each() as at:
+                place = self._place(places.load(at))
+                beyond = b.icmp_unsigned(">", b.sub(place, lowest), room)
+                uneven = b.icmp_unsigned("!=", b.and_(place, size(self._width - 1)), size(0))
+                self._leave_if(b.or_(beyond, uneven), _UNDONE)
+            if self._is_float:
+                with lasts.each() as at:
+                    value = lasts.load(at)
+                    self._leave_if(b.fcmp_unordered("uno", value, value), _UNDONE)
+            self._leave_if(b.icmp_unsigned("==", does, size(_CHECK)), 0)
 
         def cell(at: tuple[Any, Any]) -> Any:
             inside = b.add(b.mul(owners.load(at), memory_step), self._place(places.load(at)))

@@ -212,7 +212,7 @@ class GlobalMemory:
     ) -> None:
         self._check_stores(touched, site)
         if self._listener is not None:
-            known = self._known.at(address, site.offset)
+            known = self._known.at(address, site.offset) if isinstance(address, np.ndarray) else None
             if known is not None:
                 address = known.array
             elif site.offset:

@@ -108,7 +108,8 @@ class KnownAddresses:
         self._patterns: dict[tuple[str, bytes], AddressPattern] = {}
         self._equal: dict[tuple[str, bytes], Addresses] = {}
         self._kept: list[np.ndarray] = []
-        self._bytes = 0
+        #: Bytes of all that is kept, and of the different contents among it.
+        self._bytes = self._different_bytes = 0
 
     def of(self, address: Value) -> Addresses | None:
         """What is known of these addresses; None where blocks differ, or one address stands for all lanes."""
@@ -144,6 +145,7 @@ class KnownAddresses:
             if found is None:
                 return None
             self._equal[content] = found
+            self._different_bytes += 2 * address.nbytes
         self._known[id(address)] = found
         self._kept.append(address)
         self._bytes += 2 * address.nbytes
@@ -161,9 +163,16 @@ class KnownAddresses:
         return Addresses(pattern, int(first), address, address, self._known)
 
     def _clear(self) -> None:
-        for kept in (self._known, self._equal, self._patterns, self._kept):
-            kept.clear()
-        self._bytes = 0
+        """Forget all arrays, and their contents, too, if most of them differ: else these come again in others."""
+        self._known.clear()
+        self._kept.clear()
+        if 2 * len(self._equal) >= _MOST_ARRAYS or 2 * self._different_bytes >= _MOST_BYTES:
+            self._equal.clear()
+            self._patterns.clear()
+            self._different_bytes = 0
+        for one in self._equal.values():
+            self._known[id(one.array)] = one
+        self._bytes = self._different_bytes
 
     def _move(self, known: Addresses, offset: int) -> Addresses | None:
         key = offset, 0
@@ -175,6 +184,7 @@ class KnownAddresses:
         if _in_range(known.pattern, first, base.itemsize):
             moved = Addresses(known.pattern, first, None, base, self._known)
             self._bytes += 2 * base.nbytes
+            self._different_bytes += 2 * base.nbytes
         known.others[key] = moved
         return moved
 
