@@ -96,7 +96,7 @@ class Machine:
         self.warp_sync = WarpSync(self)
         self.barriers = BlockBarriers(self)
         self.cluster = ClusterBarrier(self)
-        self.shared = BlockMemory(setup.blocks, setup.shared_bytes, "shared-out-of-bounds")
+        self.shared = BlockMemory(setup.blocks, setup.shared_allocated, "shared-out-of-bounds")
         threads = setup.warps * WARP
         self.local = (
             Stacks(threads, setup.local_bytes)

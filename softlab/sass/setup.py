@@ -13,6 +13,8 @@ from softlab.sass.lanes import WARP
 from softlab.sass.memory import GlobalMemory
 
 Index3 = tuple[int, int, int]
+#: Bytes in which an SM gives shared memory to blocks (compute capability 9.0).
+SHARED_UNIT = 128
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,15 @@ class Setup:
     def blocks(self) -> int:
         """Blocks that are interpreted."""
         return len(self.interpreted)
+
+    @property
+    def shared_allocated(self) -> int:
+        """Bytes of shared memory that the SM sets aside for a block: whole units.
+
+        The assembler makes one load of 16 bytes of a source's loads of three words, and so reads behind the last array.
+        An access of the source beyond its arrays is the emulator's to report.
+        """
+        return -(-self.shared_bytes // SHARED_UNIT) * SHARED_UNIT
 
     @cached_property
     def threads(self) -> int:

@@ -114,6 +114,27 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) mixed(int* out) {
     assert (loads & (requests.space == Space.SHARED)).sum() == 1
 
 
+def test_a_wide_load_of_the_assembler_may_read_behind_the_last_array():
+    """Of 402 words it loads the last two by 16 bytes. What it reads behind them changes nothing."""
+    source = """
+extern "C" __global__ void differences(const float* __restrict__ in, float* __restrict__ out, int columns) {
+  extern __shared__ float row[];
+  for (int j = threadIdx.x; j < columns; j += blockDim.x) row[j] = in[j];
+  __syncthreads();
+  float sum = 0;
+  for (int j = threadIdx.x; j < columns; j += blockDim.x)
+    for (int k = 0; k < columns; k++) sum += fabsf(row[j] - row[k]);
+  out[threadIdx.x] = sum;
+}"""
+    kernel = Kernel(source, "differences")
+    given = (np.arange(402, dtype=np.float32), np.zeros(32, np.float32), 402)
+    found = interpret(kernel, 1, 32, given, smem=4 * 402)
+    out = np.zeros(32, np.float32)
+    kernel.run(1, 32, (given[0], out, 402), smem=4 * 402)
+    np.testing.assert_array_equal(found.output(1), out)
+    assert out.sum() == np.abs(np.subtract.outer(np.arange(402), np.arange(402))).sum()
+
+
 def test_asynchronous_copies_of_a_warp_have_two_requests():
     source = """
 #include <cuda_pipeline.h>
