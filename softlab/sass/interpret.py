@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -160,19 +161,23 @@ def interpret(
         Error: the program is for another architecture.
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
-    program = kernel.program
-    compiled = _compiled(program)
-    memory = Allocations()
+    compiled, memory = _compiled(kernel.program), Allocations()
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
-    setup = _setup(program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
+    setup = _setup(kernel.program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
+    with _machine(compiled) as machine:
+        machine.begin(setup, paced=paced)
+        machine.run()
+        return _interpretation(machine, mapped, args)
+
+
+@contextmanager
+def _machine(compiled: _Compiled) -> Iterator[Machine]:
+    """A machine for the code that nobody uses. After a fault it is not used again."""
     machine = compiled.idle.pop() if compiled.idle else Machine(compiled.code, compiled.steps)
-    machine.begin(setup, paced=paced)
-    machine.run()
-    found = _interpretation(machine, mapped, args)
+    yield machine
     machine.end()
     compiled.idle.append(machine)
-    return found
 
 
 def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:

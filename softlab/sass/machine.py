@@ -118,14 +118,11 @@ class Machine:
         self.now = Lanes(np.arange(len(self.live)), self.live.copy(), self.live)
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
-        self.offset = 0
-        self.pc = 0
-        self.issued = 0
+        self.offset = self.pc = self.issued = self.changes = 0
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = -1
         self._late = False
         self._turns = Turns(self)
-        self.changes = 0
 
     def end(self) -> None:
         """The launch is done: let go of what it held."""

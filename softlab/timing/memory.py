@@ -86,7 +86,7 @@ class Memory:
         self.adding = active_sms if adding is None else adding
         self.alike = active_sms if alike is None else alike
         self.warm = warm
-        self.lsu_free = self.lsu_busy = self.shared_busy = 0.0
+        self.lsu_free = self.lsu_busy = self.shared_busy = self.l2_busy = self.l2_write_busy = self.last_store = 0.0
         self._set_queues(parameters)
         self._set_caches(parameters, active_sms, shared_bytes)
         self._set_stored(parameters, state)
@@ -94,7 +94,6 @@ class Memory:
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
-        self.l2_busy = self.l2_write_busy = self.last_store = 0.0
 
     def _set_queues(self, p: Parameters) -> None:
         """L2 and DRAM: all are idle."""

@@ -152,9 +152,7 @@ def estimate(
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(columns.instructions_of_blocks.values()), float)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
-    if journal is None:
-        return found
-    return replace(found, timeline=SmTimeline.of(journal, order, program.lines))
+    return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
 def _blocks(columns: Columns, sample: Sample, code: CodeTraits) -> list[BlockWork]:
