@@ -85,8 +85,8 @@ class ThreadTime:
     """Microseconds of a block's threads.
 
     ``row`` for each row. For each pack of a thread: ``pack``, and ``further`` per ``GRID_BLOCK`` threads of the block,
-    which share the schedulers. ``steps``: a row has at least so many steps where this holds. Rows with fewer start so
-    often that they take up to 9 % longer. ``gain``: the least part of the time that other blocks must save by this
+    which share the schedulers. ``steps``: the fewest steps of a row for which this holds. Rows with fewer
+    start more often, and take up to 9 % longer. ``gain``: the least part of the time that other blocks must save by this
     prediction. Where it promised less, some launches became slower.
     """
 
@@ -253,7 +253,7 @@ def fitted(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
 
 
 def _holds_answer(shape: RingShape, steps: int) -> bool:
-    """Whether the ring holds a row of at least so many steps, and what is loaded until its answer comes."""
+    """Whether a row has at least ``steps`` steps, and the ring holds it and what is loaded until its answer comes."""
     return not shape.again and not shape.late and shape.row_steps >= steps
 
 
