@@ -84,10 +84,10 @@ MOST_PACKS = 2**31 - 1
 class ThreadTime:
     """Microseconds of a block's threads.
 
-    ``row`` for each row. For each pack of a thread: ``pack``, and ``further`` per ``GRID_BLOCK`` threads of the block,
-    which share the schedulers. ``steps``: the fewest steps of a row for which this holds. Rows with fewer
-    start more often, and take up to 9 % longer. ``gain``: the least part of the time that other blocks must save by this
-    prediction. Where it promised less, some launches became slower.
+    ``row`` for each row. For each pack of a thread: ``pack``, and ``further`` per ``GRID_BLOCK`` threads of the
+    block, which share the schedulers. ``steps``: the fewest steps of a row for which this holds. Rows with fewer
+    start more often, and take up to 9 % longer. ``gain``: the least part of the time that other blocks must save by
+    this prediction. Where it promised less, some launches became slower.
     """
 
     row: float
