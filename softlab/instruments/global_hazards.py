@@ -330,7 +330,9 @@ class GlobalHazards(Observer):
     ) -> bool:
         """As :meth:`_natively`, of accesses that are in this array, if they are in one."""
         facts = self._facts(site)
-        if facts.read_only or site.instruction.opcode == "cp" or (frame := self._frame(array, site)) is None:
+        # A fence of the access itself is told to the orders, and compiled code tells compiled ones alone.
+        left = facts.read_only or site.instruction.opcode == "cp" or (facts.releases and not self._keyed)
+        if left or (frame := self._frame(array, site)) is None:
             return False
         whole = self._latest[site.index] = _Whole(frame, array, facts.strong and not self._keyed)
         return self._natively(whole, site, lanes, address, lane, values, part)

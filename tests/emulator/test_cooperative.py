@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from softlab.errors import Error, KernelFault
+from softlab.instruments.native_access import STEP, NativeAccess
 from softlab.kernel import Kernel
 from tests.sampled import sampled
 
@@ -87,6 +88,15 @@ def test_many_barriers_one_after_another():
     kernel(ROTATE).run(8, 64, (x, arrived, 11), cooperative=True)
     assert (x == expected).all()
     assert arrived == 8 * 22
+
+
+def test_a_first_release_tells_orders_that_are_not_compiled_where_accesses_are(monkeypatch):
+    """As in a process that has compiled the search for races, and not yet the orders."""
+    monkeypatch.setattr(NativeAccess, "ready", lambda self, compiled: True)
+    monkeypatch.setattr(STEP, "ready", lambda compiled, work=1.0: False)
+    x, arrived = np.arange(8 * 64, dtype=np.uint32).reshape(8, 64), np.zeros(1, np.uint32)
+    kernel(ROTATE).run(8, 64, (x, arrived, 3), cooperative=True)
+    assert (x == np.roll(np.arange(8 * 64).reshape(8, 64), -3, axis=0) + 3).all()
 
 
 @pytest.mark.parametrize("order", [(1, 0), (0, 1)])
