@@ -8,7 +8,6 @@ What is stale or missing is compiled when it is asked for, with a :class:`StaleT
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import warnings
@@ -16,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -183,8 +183,11 @@ def nvrtc_version() -> str:
 
 
 def cub_version() -> str:
-    """The version of the CUB headers that kernels are compiled with, as its macro has it ("300102"), or ""."""
-    spec = importlib.util.find_spec("cupy")
+    """The version of the CUB headers that kernels are compiled with, as its macro has it ("300102"), or "".
+
+    They lie in CuPy's folder. To ask where that is neither imports CuPy nor depends on what was imported.
+    """
+    spec = PathFinder.find_spec("cupy")
     for folder in spec.submodule_search_locations or () if spec else ():
         header = Path(folder) / "_core/include/cupy/_cccl/cub/cub/version.cuh"
         if header.is_file() and (found := re.search(r"#define CUB_VERSION (\d+)", header.read_text())):
