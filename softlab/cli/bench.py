@@ -132,14 +132,19 @@ def _predicted(options: argparse.Namespace, asked: dict[str, str]) -> int:
     print_table("The timing model beside the recording", head, rows)
     errors = sorted(abs(one.error) for one in found)
     print_text(
-        f"{len(found)} {'cell' if len(found) == 1 else 'cells'}: off by {statistics.median(errors):.1%} in the median and by {errors[-1]:.1%} at most; "
+        f"{_cells(len(found))}: off by {statistics.median(errors):.1%} in the median and by {errors[-1]:.1%} at most; "
         f"{load(SHIPPED).stamp}."
     )
     for why, count in refused.items():
-        print_text(f"No estimate of {count} {'cell' if count == 1 else 'cells'}: {why}")
+        print_text(f"No estimate of {_cells(count)}: {why}")
     for why, count in left_out.items():
-        print_text(f"No estimate of {count} recorded {'cell' if count == 1 else 'cells'} of {why}.")
+        print_text(f"No estimate of {_cells(count, 'recorded ')} of {why}.")
     return 0
+
+
+def _cells(count: int, kind: str = "") -> str:
+    """Their number in words."""
+    return f"{count} {kind}cell{'' if count == 1 else 's'}"
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
