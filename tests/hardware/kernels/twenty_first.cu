@@ -479,7 +479,7 @@ __global__ void photon_layers(u32* tally, int photons, int layers, float albedo,
     if (counts[b]) atomicAdd(&tally[b], counts[b]);
 }
 
-// ---------------------------------------------------------------------------------------------------- physics and sound
+// --------------------------------------------------------------------------------------------------- physics and sound
 
 // Small bodies between two large ones that circle each other; steps as long as their error allows.
 __global__ void adaptive_orbits(const float2* __restrict__ places, float4* __restrict__ out, int n, float until,
@@ -693,7 +693,8 @@ __global__ void shifted_means(const u8* __restrict__ in, u8* __restrict__ out, i
 
 // From which side 4 x 4 points of a picture are best foretold: 0 from above, 1 from the left, 2 by the mean of both.
 __global__ void foretold_blocks(const u8* __restrict__ in, int* __restrict__ out, int across, int down) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y, pitch = 4 * across + 4;
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int pitch = 4 * across + 4;
   if (x >= across || y >= down) return;
   const u8* at = in + (size_t)(4 * y + 1) * pitch + 4 * x + 4;
   const u32 above = *(const u32*)(at - pitch);
@@ -720,7 +721,8 @@ __global__ void foretold_blocks(const u8* __restrict__ in, int* __restrict__ out
 // --------------------------------------------------------------------------------------------------- codes and numbers
 
 // Bits from a range coder whose sixteen chances adapt, by the four bits before; threads have streams of their own.
-__global__ void decoded_range_bits(const u32* __restrict__ streams, u32* __restrict__ out, int n, int words, int count) {
+__global__ void decoded_range_bits(const u32* __restrict__ streams, u32* __restrict__ out, int n, int words,
+                                   int count) {
   const int k = thread_of_grid();
   if (k >= n) return;
   u16 chances[16];
@@ -1245,7 +1247,8 @@ __global__ void circle_sides(const float* __restrict__ in, signed char* __restri
   float p[8];
 #pragma unroll
   for (int j = 0; j < 8; j++) p[j] = floorf(in[(size_t)j * n + k]);
-  const float ax = p[0] - p[6], ay = p[1] - p[7], bx = p[2] - p[6], by = p[3] - p[7], cx = p[4] - p[6], cy = p[5] - p[7];
+  const float ax = p[0] - p[6], ay = p[1] - p[7], bx = p[2] - p[6], by = p[3] - p[7];
+  const float cx = p[4] - p[6], cy = p[5] - p[7];
   const float a = ax * ax + ay * ay, b = bx * bx + by * by, c = cx * cx + cy * cy;
   const float sum = a * (bx * cy - by * cx) - b * (ax * cy - ay * cx) + c * (ax * by - ay * bx);
   const float size = a * (fabsf(bx * cy) + fabsf(by * cx)) + b * (fabsf(ax * cy) + fabsf(ay * cx)) +
@@ -1379,7 +1382,23 @@ __global__ void trees_as_code(const float* __restrict__ features, float* __restr
   out[k] = of_all<TREES>(x);
 }
 
-// Two layers of a network whose weights are numbers of the program.
+// Hidden units of a network whose weights are numbers of the program, half of them behind the other half.
+template <int FIRST, int END>
+__device__ __forceinline__ void units_as_code(const float* x, float* next) {
+  if constexpr (END - FIRST > 1) {
+    units_as_code<FIRST, (FIRST + END) / 2>(x, next);
+    units_as_code<(FIRST + END) / 2, END>(x, next);
+  } else {
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < 16; j++) sum += x[j] * ((int)(blended(FIRST * 32 + j) & 511) - 255) * (1.0f / 1024.0f);
+    sum = fmaxf(sum, 0.0f);
+#pragma unroll
+    for (int j = 0; j < 16; j++) next[j] += sum * ((int)(blended(FIRST * 32 + 16 + j) & 511) - 255) * (1.0f / 2048.0f);
+  }
+}
+
+// Two layers of such a network, turn by turn.
 template <int UNITS>
 __global__ void layers_as_code(const float* __restrict__ in, float* __restrict__ out, int n, int turns) {
   const int k = thread_of_grid();
@@ -1389,15 +1408,7 @@ __global__ void layers_as_code(const float* __restrict__ in, float* __restrict__
   for (int j = 0; j < 16; j++) x[j] = in[(size_t)j * n + k];
   for (int t = 0; t < turns; t++) {
     float next[16] = {};
-#pragma unroll
-    for (int u = 0; u < UNITS; u++) {
-      float sum = 0.0f;
-#pragma unroll
-      for (int j = 0; j < 16; j++) sum += x[j] * ((int)(blended(u * 32 + j) & 511) - 255) * (1.0f / 1024.0f);
-      sum = fmaxf(sum, 0.0f);
-#pragma unroll
-      for (int j = 0; j < 16; j++) next[j] += sum * ((int)(blended(u * 32 + 16 + j) & 511) - 255) * (1.0f / 2048.0f);
-    }
+    units_as_code<0, UNITS>(x, next);
 #pragma unroll
     for (int j = 0; j < 16; j++) x[j] = next[j];
   }
@@ -1544,7 +1555,7 @@ __device__ __forceinline__ void plane_arrives(float* plane, const float* in, int
   }
 }
 
-// The mean of each place of a space with its six neighbours; planes arrive asynchronously, two ahead, in a ring of five.
+// The mean of each place of a space with its six neighbours; planes arrive asynchronously, two ahead, in a ring of 5.
 __global__ void means_of_seven(const float* __restrict__ in, float* __restrict__ out, int width, int height,
                                int depth) {
   extern __shared__ float planes[];
