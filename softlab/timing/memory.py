@@ -23,6 +23,7 @@ from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
 from softlab.timing.order import NEVER
 from softlab.timing.parameters import Curve, Parameters, interpolated
+from softlab.timing.places import Places
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stores import BegunLines
 
@@ -45,7 +46,7 @@ _SECTOR, _LINE = 32, 128
 _FLYING = 0.91
 #: The code of a compare-and-swap that a loop repeats, of :data:`softlab.timing.traits.ATOMIC_CODES`.
 _SWAPPED = 3
-#: Lines in a set of L1: the power of two that the rows ``latency.chase.224`` and ``.256`` of the atlas are closest to.
+#: Lines in a set of L1 (:mod:`softlab.timing.places`).
 WAYS = 4
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
 _WHOLE = 0.97
@@ -57,10 +58,11 @@ class Memory:
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
         cold: bool = False, local_bytes: float = 0.0, alike: float | None = None, adding: float | None = None,
-        warps: int = 1,
+        warps: int = 1, local_lines: int = 0,
     ):  # fmt: skip
         """``local_bytes``: of local memory that all threads of the GPU use at once. ``alike``: of how many SMs like
-        this one the work of all is, and ``adding`` their atomics; None: of all. ``warps``: of this SM at one time."""
+        this one the work of all is, and ``adding`` their atomics; None: of all. ``warps``: of this SM at one time.
+        ``local_lines``: of the local memory that a warp has."""
         self.p = parameters
         self.cold = cold
         state = 0 if cold else 1
@@ -88,7 +90,7 @@ class Memory:
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = self.l2_busy = self.l2_write_busy = self.last_store = 0.0
         self._set_queues(parameters)
-        self._set_caches(parameters, active_sms, shared_bytes)
+        self._set_caches(parameters, shared_bytes, local_lines, warps)
         self._set_stored(parameters, state)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
@@ -119,20 +121,21 @@ class Memory:
         self.local_passing_cycles = _SECTOR * self.active / p.l2_passing_bytes
         self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
 
-    def _set_caches(self, p: Parameters, active_sms: int, shared_bytes: int) -> None:
+    def _set_caches(self, p: Parameters, shared_bytes: int, local_lines: int, warps: int) -> None:
         """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
         empty."""
         #: When each sector of L1 is there, and the lines of each of its sets, those used last at the end. A line takes
         #: its place whole.
         self.l1: dict[int, float] = {}
         self.l1_used: dict[int, list[int]] = {}
-        self.l1_sets = max(64, (p.l1_capacity - shared_bytes) // _LINE) // WAYS
+        self.l1_held, self.l1_lines = 0, max(64, (p.l1_capacity - shared_bytes) // _LINE)
+        self.places = Places(local_lines, warps)
         #: When lines come that L1 has asked L2 for, and how many; it has no more than it has places for.
         self.flying: deque[tuple[float, int]] = deque()
         self.flying_lines = 0
-        self.flying_most = max(32, int(_FLYING * WAYS * self.l1_sets))
+        self.flying_most = max(32, int(_FLYING * self.l1_lines))
         self.l2: OrderedDict[int, float] = OrderedDict()
-        self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / active_sms / _SECTOR)
+        self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / self.active / _SECTOR)
         self.common: dict[int, float] = {}
 
     def _set_stored(self, p: Parameters, state: int) -> None:
@@ -297,30 +300,34 @@ class Memory:
 
     def _use(self, sectors: Sequence[int]) -> None:
         """Put the lines of sectors behind all others of their sets, and take out what these have no room for."""
-        used, sets, take, last = self.l1_used, self.l1_sets, self.l1.pop, None
+        used, places, take, last = self.l1_used, self.places, self.l1.pop, None
         for sector in sectors:
             line = sector >> 2
             if line == last:
                 continue
             last = line
-            ways = used.get(line % sets)
-            if ways is None:
-                used[line % sets] = [line]
-            elif ways[-1] != line:
-                if line in ways:
-                    ways.remove(line)
+            ways = used.setdefault(places[line], [])
+            if ways and ways[-1] == line:
+                continue
+            if line in ways:
+                ways.remove(line)
                 ways.append(line)
-                if len(ways) > WAYS:
-                    gone = ways.pop(0) << 2
-                    take(gone, None)
-                    take(gone | 1, None)
-                    take(gone | 2, None)
-                    take(gone | 3, None)
+                continue
+            ways.append(line)
+            if len(ways) > WAYS or (self.l1_held >= self.l1_lines and len(ways) > 1):
+                gone = ways.pop(0) << 2
+                take(gone, None)
+                take(gone | 1, None)
+                take(gone | 2, None)
+                take(gone | 3, None)
+            else:
+                self.l1_held += 1
 
     def forget(self) -> None:
         """L1 holds nothing any more."""
         self.l1.clear()
         self.l1_used.clear()
+        self.l1_held = 0
 
     def _l2(self, start: float, sectors: Sequence[int], lines: int) -> float:
         """Loads of sectors that L1 does not have, and that lie in ``lines`` lines."""

@@ -230,7 +230,8 @@ def _memory(
     )
     alike, adding = (_alike(launch, sample, work) for work in works)
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
-    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps)
+    lines = -(-launch.program.local_bytes // 4)
+    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps, lines)
 
 
 def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
