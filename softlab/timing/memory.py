@@ -94,7 +94,6 @@ class Memory:
         self._set_stored(parameters, state)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
-        self.units = AtomicUnits(parameters)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
 
     def _set_queues(self, p: Parameters) -> None:
@@ -142,7 +141,8 @@ class Memory:
         """What warps have stored and swapped: nothing. state: 0 where L2 is cold, 1 where it is warm."""
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (interpolated(one, self.active) for one in (p.drain[state], p.drain[1]))
-        #: When the unit for bulk copies is free.
+        #: The units of L2 for atomics, and when the unit for bulk copies is free.
+        self.units = AtomicUnits(p)
         self.bulk_free = 0.0
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
