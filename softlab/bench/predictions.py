@@ -1,14 +1,16 @@
 """The timing model held to GPUs, launch by launch: what it predicted before anybody measured, and what was measured.
 
-The launches are kernels as people write them, which the model had not seen (``tests/hardware/nineteenth_cases.py``).
-``python -m tests.hardware.record_timing collect`` writes them; its docstring says how the others were made. Times are
-those of the kernel, without what an empty kernel takes.
+The launches are kernels as people write them, which the model had not seen: for each GPU those of the newest set that
+it has measured (``tests/hardware``). ``python -m tests.hardware.record_timing collect SET`` writes them. Why the model
+misses some is written beside them, in ``misses.json``. Times are those of the kernel, without what an empty kernel
+takes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,37 +20,18 @@ import numpy as np
 
 from softlab.timing import validation
 
-FILE = validation.RECORD.with_name("launches.json")
+#: "categories": category -> "about", what its kernels are about, and "why" the model misses some of them; "kernels":
+#: set -> beginning of a launch's name -> why the model misses such launches. The first that fits counts.
+MISSES = validation.RECORD.with_name("misses.json")
 #: A launch with a smaller error needs no explanation.
 LARGE = 0.2
-#: Beginning of a kernel's name, or category -> why the model misses such launches. The first that fits counts.
-_EXPLANATIONS = {
-    "other_strands": "Each lane reads and writes the 32 bytes of its own sector, word by word. The model charges L2 "
-    "too much for that; why is not known.",
-    "products_6x6": "Each lane has its own 144 bytes, so an access touches 32 sectors. Why that takes longer than "
-    "predicted is not known.",
-    "cluster_table": "Each lane follows its own way through the shared memory of four blocks. What the model misses in "
-    "such accesses is not known.",
-    "local": "Arrays in local memory, each lane at its own place: how an SM serves many lines per access, and which "
-    "of them its L1 cache keeps, is not known well enough.",
-    "atomics": "Atomics queue at the units of L2. Which address goes to which unit is not known.",
-    "barrier": "A barrier's release is one number for all blocks. On a GPU it depends on what else the SM does.",
-    "cache": "L2 has two halves, and a hash that is not known decides which line lies where.",
-    "tiny": "So short a launch is mostly its start: translating addresses, fetching code, the first constants.",
-    "stream": "A load takes longer when DRAM is busy. How much longer depends on the mixture of loads and stores.",
-    "divergence": "Paths of a branch that is rarely taken are in few of the sampled blocks.",
-    "occupancy": "With few warps, each cycle of latency that the model has wrong counts in full.",
-    "shared": "The queue in front of the load and store unit has a length that is assumed.",
-    "latency": "A chain of one instruction shows each cycle that its latency is wrong.",
-    "alu": "Which instructions share a pipe with which is in part assumed.",
-    "sfu": "The pipe of special functions passes its results on a path that the model does not have.",
-    "fp64": "The interval of the double-precision pipe depends on the mixture of instructions.",
-}
+NOT_EXPLAINED = "Not explained yet."
 
 
 @dataclass(frozen=True)
 class PredictedLaunch:
-    """One launch: ``predicted``, ``measured`` and ``roofline`` in microseconds; ``bound`` as the model says."""
+    """One launch: ``predicted``, ``measured`` and ``roofline`` in microseconds; ``bound`` as the model says; ``set``:
+    the set that it belongs to."""
 
     name: str
     category: str
@@ -56,6 +39,12 @@ class PredictedLaunch:
     predicted: float
     measured: float
     roofline: float
+    set: str = ""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name, without what a template takes."""
+        return self.name.partition(",")[0].partition("<")[0]
 
     @property
     def error(self) -> float:
@@ -72,8 +61,13 @@ class PredictedLaunch:
         """Why the model misses it, as far as that is known; "" for a small error."""
         if abs(self.error) < LARGE:
             return ""
-        found = (text for key, text in _EXPLANATIONS.items() if self.name.startswith(key) or self.category == key)
-        return next(found, "Not explained yet.")
+        return self.explanation or lacks(self.category) or NOT_EXPLAINED
+
+    @property
+    def explanation(self) -> str:
+        """What is written about launches of this name in its set; "" for nothing."""
+        written = _misses()["kernels"].get(self.set, {})
+        return next((text for key, text in written.items() if self.name.startswith(key)), "")
 
 
 @dataclass(frozen=True)
@@ -88,9 +82,72 @@ class ErrorsOf:
     roofline: float
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where the launches of a GPU with one state of L2 come from.
+
+    ``set``: the newest set that the GPU has measured; ``model``: the version that predicted it; ``date`` of the
+    measurement; ``refused``: launches without a prediction; ``unsettled``: those whose times did not repeat.
+    """
+
+    device: str
+    cache: str
+    set: str
+    model: int
+    date: str
+    launches: int
+    refused: tuple[str, ...]
+    unsettled: tuple[str, ...]
+
+    def __str__(self) -> str:
+        missing = (("no prediction for", self.refused), ("no steady time for", self.unsettled))
+        return (
+            f"{self.device}, {self.cache} L2: {self.launches} launches of the {self.set} set, predicted by version "
+            f"{self.model} of the model, measured {self.date}"
+            + "".join(f"; {words} {_counted(names)}" for words, names in missing if names)
+        )
+
+
+@dataclass(frozen=True)
+class SetErrors:
+    """What one set said of the version that predicted it: median and 90th percentile of the size of the error, and the
+    rank correlation."""
+
+    set: str
+    model: int
+    device: str
+    cache: str
+    launches: int
+    median: float
+    tenth: float
+    rank: float
+
+
+def _counted(launches: Iterable[str]) -> str:
+    """How many launches of which kernels."""
+    return ", ".join(f"{count} of {name}" for name, count in Counter(n.partition(",")[0] for n in launches).items())
+
+
 @lru_cache(maxsize=1)
-def _record() -> dict[str, Any]:
-    return json.loads(Path(FILE).read_text())
+def _misses() -> Mapping[str, Any]:
+    return json.loads(MISSES.read_text())
+
+
+def about(category: str) -> str:
+    """What the kernels of a category are about."""
+    return str(_misses()["categories"][category]["about"])
+
+
+def lacks(category: str) -> str:
+    """Why the model misses launches of a category, where that is known of the category as a whole; else ""."""
+    return str(_misses()["categories"].get(category, {}).get("why", ""))
+
+
+def _found(device: str, cache: str) -> Mapping[str, Any]:
+    kept = validation.record()["measured"]
+    if (key := f"{device}.{cache}") not in kept:
+        raise ValueError(f"no launches of {key!r}: there are {', '.join(kept)}")
+    return kept[key]
 
 
 def launches(device: str = "H200", cache: str = "cold") -> tuple[PredictedLaunch, ...]:
@@ -99,15 +156,25 @@ def launches(device: str = "H200", cache: str = "cold") -> tuple[PredictedLaunch
     Raises:
         ValueError: none were; the message names what there is.
     """
-    kept = _record()["launches"]
-    if (key := f"{device}.{cache}") not in kept:
-        raise ValueError(f"no launches of {key!r}: there are {', '.join(kept)}")
-    return tuple(PredictedLaunch(*row) for row in kept[key])
+    found = _found(device, cache)
+    return tuple(PredictedLaunch(*row, found["set"]) for row in found["launches"])
 
 
-def measured_on(device: str = "H200", cache: str = "cold") -> str:
-    """The date of the measurement."""
-    return str(_record()["dates"][f"{device}.{cache}"])
+def source(device: str = "H200", cache: str = "cold") -> Source:
+    """Where these launches come from.
+
+    Raises:
+        ValueError: there are none.
+    """
+    found = _found(device, cache)
+    missing = (tuple(found[name]) for name in ("refused", "unsettled"))
+    return Source(device, cache, found["set"], found["model"], found["date"], len(found["launches"]), *missing)
+
+
+def sets(device: str = "H200", cache: str = "cold") -> list[SetErrors]:
+    """All sets that the GPU has measured, the oldest first."""
+    every = (SetErrors(**one) for one in validation.record()["sets"])
+    return [one for one in every if (one.device, one.cache) == (device, cache)]
 
 
 def errors(chosen: Sequence[PredictedLaunch], what: str = "all") -> ErrorsOf:
@@ -130,6 +197,12 @@ def by_category(chosen: Iterable[PredictedLaunch]) -> list[ErrorsOf]:
 def worst(chosen: Iterable[PredictedLaunch], count: int = 10) -> list[PredictedLaunch]:
     """Those with the largest errors, by their factor: half the time is as wrong as twice the time."""
     return sorted(chosen, key=lambda one: -abs(np.log(max(one.predicted, 1e-3) / one.measured)))[:count]
+
+
+def unexplained(device: str = "H200", cache: str = "cold") -> list[PredictedLaunch]:
+    """The launches among the worst ten of a cold L2 that nobody has written an explanation for."""
+    chosen = worst(launches(device, cache)) if cache == "cold" else []
+    return [one for one in chosen if not one.explanation]
 
 
 def rank_correlation(chosen: Sequence[PredictedLaunch]) -> float:
