@@ -6,7 +6,7 @@ python -m tests.hardware.record_timing measure SET FOLDER OUT  # GPU; NumPy and 
 python -m tests.hardware.record_timing record SET FOLDER OUT   # GPU: prepare if need be, then measure to the end
 python -m tests.hardware.record_stalls SET FOLDER OUT          # GPU and ncu: why warps stall
 python -m tests.hardware.record_timing report SET FILE OUT..   # predictions beside what was measured, by category
-python -m tests.hardware.record_timing collect SET [FOLDER]    # FOLDER (tests/data) -> softlab/timing/data/launches.json
+python -m tests.hardware.record_timing collect SET [FOLDER]    # from tests/data -> softlab/timing/data/launches.json
 
 SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (``third_cases``), "fourth"
 (``fourth_cases``), "fifth" (``fifth_cases``), "sixth" (``sixth_cases``), "seventh" (``seventh_cases``), "eighth"
@@ -400,7 +400,9 @@ def collect(chosen: Any, folder: Path = DATA) -> None:
             }
     record["sets"] = [one for each in SETS.values() for one in _errors_of_set(each, folder)]
     validation.RECORD.parent.mkdir(exist_ok=True)
-    validation.RECORD.write_text(json.dumps(record, separators=(",", ":")).replace("],[", "],\n[").replace("},{", "},\n{"))
+    validation.RECORD.write_text(
+        json.dumps(record, separators=(",", ":")).replace("],[", "],\n[").replace("},{", "},\n{")
+    )
     validation.record.cache_clear()
     for key in record["measured"]:
         for launch in predictions.unexplained(*key.split(".")):
@@ -424,8 +426,8 @@ def _errors_of_set(chosen: Any, folder: Path) -> Iterator[dict[str, Any]]:
             found, rank = predictions.errors(launches), predictions.rank_correlation(launches)
             yield {
                 "set": _name(chosen), "model": made["model"], "device": device, "cache": cache,
-                "launches": found.launches, "median": round(found.median, 4), "tenth": round(found.tenth, 4),
-                "rank": round(rank, 4),
+                "launches": found.launches, "median": round(found.median, 6), "tenth": round(found.tenth, 6),
+                "rank": round(rank, 6),
             }  # fmt: skip
 
 

@@ -242,7 +242,7 @@ def test_the_report_compares_what_was_measured(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "required: command, set, PATH"),
+        ([], "required: command, set"),
         (["mesure", "sixth", "out"], "invalid choice: 'mesure'"),
         (["measure", "sixth", "folder"], "measure: missing a required argument: 'out'"),
     ],

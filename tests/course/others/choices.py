@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tests.course.measured_set import LARGE_TENTH, RANKED, WORST
 from tests.course.others import Others
 
 OTHERS = (
@@ -46,12 +47,12 @@ OTHERS = (
     ),
     Others(
         "16-trust-it-least",
-        ("Clusters", "clusters ", np.str_("clusters"), np.array("clusters")),
+        (WORST.capitalize(), f"{WORST} ", np.str_(WORST), np.array(WORST)),
         (
-            ("few", "the second worst", "median|worst|sort|larger"),
-            ("cache", "a large 90th percentile", "median|90th"),
-            ("queue", "the smallest error", "least|small|best|largest"),
-            ("atomics", "the one of exercise 1", "median|worst|largest|larger"),
+            (RANKED[-2], "the second worst", "median|worst|sort|larger"),
+            (LARGE_TENTH, "a large 90th percentile", "median|90th"),
+            (RANKED[0], "the smallest error", "least|small|best|largest"),
+            *([("atomics", "the one of exercise 1", "median|worst|largest|larger")] if WORST != "atomics" else []),
             ("reductions", "no category", "categor|none of|one of"),
             (19, "a position", "categor|none of|one of|text|name"),
         ),

@@ -11,7 +11,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from softlab.course.syllabus.lesson_16 import atomics_error
+from tests.course.measured_set import (
+    ATOMICS,
+    ATOMICS_SHOWN,
+    COUNTS,
+    LARGE,
+    NEAR,
+    RANKED,
+    TOO_LONG,
+    WORST,
+    apart,
+    atomics,
+)
 from tests.course.others import NOT_NAMED, Others
 
 
@@ -287,12 +298,14 @@ RARER = (
     Others(
         "16-atomics",
         (),
-        (
-            (15, "Rounded, as the lesson prints it.", "digit|point"),
-            (13, "The number of launches of the line.", "how many launches"),
+        apart(
+            ATOMICS,
+            NEAR,
+            (round(ATOMICS), "Rounded, as the lesson prints it.", "digit|point"),
+            (COUNTS["atomics"], "The number of launches of the line.", "how many launches"),
         ),
     ),
-    Others("16-too-long", (), ((18, "One was counted too many.", NOT_NAMED),)),
+    Others("16-too-long", (), ((TOO_LONG + 1, "One was counted too many.", NOT_NAMED),)),
     Others("17-three-floats-apart", (), ((96, "96 floats are touched.", "float|8|sector"),)),
 )
 
@@ -853,27 +866,37 @@ OTHERS = (
     ),
     Others(
         "16-atomics",
-        (np.float32(15.3),),
-        (
-            (round(atomics_error("H100", "cold"), 1), "The H100's launches.", "H200|H100"),
-            (27, "The 90th percentile of the line, not the median.", "90th"),
+        (np.float32(ATOMICS_SHOWN),),
+        apart(
+            ATOMICS,
+            NEAR,
+            (round(atomics("H100", "cold"), 1), "The H100's launches.", "H200|H100"),
+            (round(atomics(quantile=0.9)), "The 90th percentile of the line, not the median.", "90th"),
         ),
     ),
     Others(
         "16-too-long",
         (),
-        ((26, "Those that were predicted too short: a ratio below 1 was taken for too long.", "predicted too short"),),
+        apart(
+            TOO_LONG,
+            0,
+            (
+                len(LARGE) - TOO_LONG,
+                "Those that were predicted too short: a ratio below 1 was taken for too long.",
+                "predicted too short",
+            ),
+        ),
     ),
     Others(
         "16-trust-it-least",
-        (np.str_("clusters"),),
+        (np.str_(WORST),),
         (
             (
-                "tensor",
-                "The lowest line of the text's list of bad categories that has more than three launches.",
+                next(name for name in RANKED[-2::-1] if COUNTS[name] > 3),
+                "The lowest line, without the last one, that has more than three launches.",
                 "median",
             ),
-            ("tail", "The list was read from its other end.", "median|largest"),
+            (RANKED[1], "The list was read from its other end.", "median|largest"),
         ),
     ),
     Others(

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from softlab.course.syllabus.lesson_16 import atomics_error
+from tests.course.measured_set import ATOMICS, ATOMICS_SHOWN, ERRORS, LARGE, NEAR, TOO_LONG, apart, atomics
 from tests.course.others import Others, whole
 
 OTHERS = (
@@ -272,23 +272,35 @@ OTHERS = (
     ),
     Others(
         "16-atomics",
-        (15.3, np.float32(15.3), Fraction(153, 10), Decimal("15.3"), 15.34),
         (
-            (0.153, "a share", "percent|100"),
-            (7.9, "a warm cache", "cold|warm"),
-            (round(atomics_error("H100", "cold"), 1), "an H100", "H200|H100"),
-            (27.3, "the 90th percentile", "median|90th"),
-            ("15.3 %", "a text", "number|text|quote"),
+            ATOMICS_SHOWN,
+            np.float32(ATOMICS_SHOWN),
+            Fraction(round(10 * ATOMICS), 10),
+            Decimal(str(ATOMICS_SHOWN)),
+            round(ATOMICS, 2),
+        ),
+        (
+            *apart(
+                ATOMICS,
+                NEAR,
+                (round(ATOMICS / 100, 3), "a share", "percent|100"),
+                (round(atomics("H200", "warm"), 1), "a warm cache", "cold|warm"),
+                (round(atomics("H100", "cold"), 1), "an H100", "H200|H100"),
+                (round(atomics(quantile=0.9), 1), "the 90th percentile", "median|90th"),
+            ),
+            (f"{ATOMICS_SHOWN} %", "a text", "number|text|quote"),
         ),
     ),
     Others(
         "16-too-long",
-        (*whole(17), 34 // 2),
-        (
-            (43, "all misses", "too long|short|all|half"),
-            (151, "all launches that are too long", "20|error above|only"),
-            (0.4, "a share", "how many|count|share|number|whole"),
-            (185, "all launches that are too short", "20|error above|only|short|too long"),
+        (*whole(TOO_LONG), 2 * TOO_LONG // 2),
+        apart(
+            TOO_LONG,
+            0,
+            (len(LARGE), "all misses", "too long|short|all|half"),
+            (int((ERRORS > 0).sum()), "all launches that are too long", "20|error above|only"),
+            (round(TOO_LONG / len(LARGE), 2), "a share", "how many|count|share|number|whole"),
+            (int((ERRORS < 0).sum()), "all launches that are too short", "20|error above|only|short|too long"),
         ),
     ),
     Others(

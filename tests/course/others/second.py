@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from tests.course.answers import changed
+from tests.course.measured_set import ATOMICS_ROOFLINE, ATOMICS_SHOWN, ERRORS, LARGE, RANKED, TOO_LONG, WORST
 from tests.course.others import Others, functions
 from tests.course.others import kernels_a as a
 from tests.course.others import kernels_b as b
@@ -129,14 +130,20 @@ NUMBERS = (
     one("15-the-second-wait", np.array([5]), 2, "the index", "load|FADD|line"),
     one("15-enough-warps", Decimal(25), 26, "one too many", "bytes|round"),
     one("15-loads-on-the-way", 4.0, 5, "one too many", "bytes|law"),
-    one("16-atomics", np.array([15.3]), 96.2, "the roofline", "roofline"),
-    one("16-too-long", Fraction(17), 294, "the launches that are near", "error|p\\.|misses|short"),
+    one("16-atomics", np.array([ATOMICS_SHOWN]), round(ATOMICS_ROOFLINE, 1), "the roofline", "roofline"),
+    one(
+        "16-too-long",
+        Fraction(TOO_LONG),
+        len(ERRORS) - len(LARGE),
+        "the launches that are near",
+        "error|p\\.|misses|short",
+    ),
     one("17-two-columns-more", np.array([2]), 64, "twice the words", "bank|lane"),
     one("17-three-floats-apart", Decimal(12), 6, "two points per sector... half", "12|bytes|sector"),
     one("05-which-barrier-may-go", ["barrier", "C"][1], "none", "no barrier", "one of|none of"),
     one("10-which-is-honest", "B.", "C", "the fastest", "fastest|L2"),
     one("12-memory-of-dropout", "Y WITHOUT DROPOUT AND THE SEED", "y", "half the answer", "none of|answers|dropout"),
-    one("16-trust-it-least", "'clusters'", "latency", "not the worst", "median"),
+    one("16-trust-it-least", f"'{WORST}'", RANKED[len(RANKED) // 2], "not the worst", "median"),
     one(
         "09-beat-the-plan", [*np.array(["block_uncached", "256"]).tolist()[:1], 256], ("block_uncached", 0), "0", "128"
     ),

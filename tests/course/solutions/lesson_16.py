@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.bench import predictions
 from tests.course.answers import Answers
-
-LAUNCHES = predictions.launches("H200", "cold")
-ERRORS = np.array([one.predicted / one.measured - 1 for one in LAUNCHES])
-CATEGORY = np.array([one.category for one in LAUNCHES])
-ATOMICS = np.abs(ERRORS[CATEGORY == "atomics"])
-LARGE = ERRORS[np.abs(ERRORS) > 0.2]
-MEDIANS = {name: np.median(np.abs(ERRORS[name == CATEGORY])) for name in set(CATEGORY.tolist())}
-RANKED = sorted(MEDIANS, key=lambda name: MEDIANS[name])
+from tests.course.measured_set import ATOMICS, ERRORS, LARGE, RANKED, TOO_LONG, atomics
 
 
 def within(predicted, measured, *, near=lambda p, m: np.abs(p - m) <= 0.2 * m):
@@ -23,9 +15,8 @@ def within(predicted, measured, *, near=lambda p, m: np.abs(p - m) <= 0.2 * m):
 ANSWERS = (
     Answers(
         "16-atomics",
-        right=(100 * float(np.median(ATOMICS)), round(100 * float(np.median(ATOMICS)), 1)),
-        wrong=((100 * float(np.quantile(ATOMICS, 0.9)), "90th percentile"), (float(np.median(ATOMICS)), "In percent"),
-               (-5, "by_category")),
+        right=(ATOMICS, round(ATOMICS, 1)),
+        wrong=((atomics(quantile=0.9), "90th percentile"), (ATOMICS / 100, "In percent"), (-5, "by_category")),
     ),
     Answers(
         "16-trust-it-least",
@@ -34,7 +25,7 @@ ANSWERS = (
     ),
     Answers(
         "16-too-long",
-        right=(int((LARGE > 0).sum()),),
+        right=(TOO_LONG,),
         wrong=((len(LARGE), "all of them"), (int((ERRORS > 0).sum()), "small errors"), (-1, "positive")),
     ),
     Answers(
