@@ -99,12 +99,16 @@ class Source:
     unsettled: tuple[str, ...]
 
     def __str__(self) -> str:
-        missing = (("no prediction for", self.refused), ("no steady time for", self.unsettled))
         return (
-            f"{self.device}, {self.cache} L2: {self.launches} launches of the {self.set} set, predicted by version "
-            f"{self.model} of the model, measured {self.date}"
-            + "".join(f"; {words} {_counted(names)}" for words, names in missing if names)
+            f"{self.launches} launches of the {self.set} set, predicted by version {self.model} of the model, measured "
+            f"on an {self.device} with a {self.cache} L2, {self.date}"
         )
+
+    @property
+    def missing(self) -> str:
+        """How many launches of which kernels count nowhere, and why."""
+        kinds = (("a prediction", self.refused), ("a time that repeats", self.unsettled))
+        return "; ".join(f"without {what}: {_counted(names) or 'none'}" for what, names in kinds)
 
 
 @dataclass(frozen=True)

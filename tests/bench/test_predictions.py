@@ -107,11 +107,12 @@ def test_the_lessons_set_has_what_its_exercises_ask_for():
 
 
 def test_a_source_names_what_is_missing():
-    shown = str(Source("H200", "cold", "last", 7, "2026-01-02", 4, ("a, 1 of 32", "a, 2 of 32"), ("b<3>, 1 of 64",)))
-    assert shown == (
-        "H200, cold L2: 4 launches of the last set, predicted by version 7 of the model, measured 2026-01-02; "
-        "no prediction for 2 of a; no steady time for 1 of b<3>"
+    source = Source("H200", "cold", "last", 7, "2026-01-02", 4, ("a, 1 of 32", "a, 2 of 32", "b<3>, 1 of 64"), ())
+    assert str(source) == (
+        "4 launches of the last set, predicted by version 7 of the model, measured on an H200 with a cold L2, "
+        "2026-01-02"
     )
+    assert source.missing == "without a prediction: 2 of a, 1 of b<3>; without a time that repeats: none"
 
 
 def test_docs_list_every_set_with_its_errors():
