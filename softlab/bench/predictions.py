@@ -160,7 +160,7 @@ def launches(device: str = "H200", cache: str = "cold") -> tuple[PredictedLaunch
         ValueError: none were; the message names what there is.
     """
     found = _found(device, cache)
-    return tuple(PredictedLaunch(*row, set=found["set"]) for row in found["launches"])
+    return tuple(PredictedLaunch(*(*row, found["set"])) for row in found["launches"])
 
 
 def source(device: str = "H200", cache: str = "cold") -> Source:
