@@ -57,7 +57,11 @@ def sentence(found: Mapping[str, Any], device: str, bound: str, cache: str) -> s
         chosen, which = [*launches], "of all kinds"
     sizes = np.abs([predicted / measured - 1 for *_, predicted, measured, _ in chosen])
     median, tenth = np.quantile(sizes, (0.5, 0.9))
-    now = f"; the model is version {MODEL} now, whose error nobody has measured" if found["model"] != MODEL else ""
+    now = (
+        f"; the model is version {MODEL} now, whose error was not measured on this GPU"
+        if found["model"] != MODEL
+        else ""
+    )
     return (
         f"on an {device} ({cache} cache) version {found['model']} of the model was off by {median:.0%} in the median "
         f"and by {tenth:.0%} at the 90th percentile of {len(chosen)} launches {which}, predicted before they were "

@@ -36,7 +36,7 @@ def test_a_sentence_about_another_version_says_which_one_is_used_now():
     found = {"set": "last", "date": "2026-11-22", "model": 0, "launches": rows(launch=[0.2] * 7)}
     text = validation.sentence(found, "H200", "launch", "warm")
     assert "version 0 of the model was off by 20%" in text
-    assert text.endswith(f"; the model is version {validation.MODEL} now, whose error nobody has measured")
+    assert text.endswith(f"; the model is version {validation.MODEL} now, whose error was not measured on this GPU")
 
 
 @pytest.fixture
