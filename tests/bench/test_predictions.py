@@ -64,9 +64,10 @@ def newest(device: str) -> str:
 def test_the_shipped_launches_are_those_of_the_newest_set_that_the_gpu_measured(device, cache):
     """If not: ``python -m tests.hardware.record_timing collect SET``, and then as CONTRIBUTING.md says."""
     found = predictions.source(device, cache)
-    assert found.set == newest(device)
-    measured = json.loads((DATA / f"{found.set}_{device.lower()}.json").read_text())
-    made = json.loads((DATA / f"{found.set}_predicted.json").read_text())
+    name = newest(device)
+    assert found.set == name.replace("_", "-")
+    measured = json.loads((DATA / f"{name}_{device.lower()}.json").read_text())
+    made = json.loads((DATA / f"{name}_predicted.json").read_text())
     assert (found.date, found.model) == (measured["date"], made["model"])
     launches = predictions.launches(device, cache)
     assert len(launches) + len({*found.refused, *found.unsettled}) == len(made["cases"])

@@ -114,6 +114,11 @@ def _name(chosen: Any) -> str:
     return next(name for name, one in SETS.items() if one is chosen)
 
 
+def _shown(chosen: Any) -> str:
+    """The name of a set in sentences: "twenty-first"."""
+    return _name(chosen).replace("_", "-")
+
+
 def predict(chosen: Any, path: Path, part: str = "1/1") -> None:
     """Estimate every case, cold and warm. ``part``: "2/3" is the second of three parts."""
     from softlab.timing.validation import MODEL
@@ -388,7 +393,7 @@ def collect(chosen: Any, folder: Path = DATA) -> None:
         for cache in ("cold", "warm"):
             pairs = _pairs(made["cases"], times["cases"], device, cache)
             record["measured"][f"{device}.{cache}"] = {
-                "set": _name(chosen),
+                "set": _shown(chosen),
                 "model": made["model"],
                 "date": times["date"],
                 "refused": [name for name, case in made["cases"].items() if "error" in case],
@@ -425,7 +430,7 @@ def _errors_of_set(chosen: Any, folder: Path) -> Iterator[dict[str, Any]]:
             launches = [predictions.PredictedLaunch(name, about, "", *three) for name, about, *three in pairs]
             found, rank = predictions.errors(launches), predictions.rank_correlation(launches)
             yield {
-                "set": _name(chosen), "model": made["model"], "device": device, "cache": cache,
+                "set": _shown(chosen), "model": made["model"], "device": device, "cache": cache,
                 "launches": found.launches, "median": round(found.median, 6), "tenth": round(found.tenth, 6),
                 "rank": round(rank, 6),
             }  # fmt: skip
