@@ -21,7 +21,7 @@ ANSWERS = (
     Answers(
         "16-trust-it-least",
         right=(RANKED[-1],),
-        wrong=((RANKED[0], "largest"), (RANKED[1], "largest"), ("warps", "none of the answers")),
+        wrong=((RANKED[0], "largest"), (RANKED[1], "largest"), ("the GPU", "none of the answers")),
     ),
     Answers(
         "16-too-long",
