@@ -103,7 +103,7 @@ class Machine:
             if setup.recursive
             else BlockMemory(threads, setup.local_bytes, "global-out-of-bounds")
         )
-        self._all = fresh_registers()
+        self._all: list[Any] = list(_FRESH)
         #: What stands behind the registers, whichever lanes execute.
         self._shared_by_all: list[Any] = [{}, setup.constants]
         self._none = [*[None] * SINK, self._all[SINK]]
@@ -235,7 +235,12 @@ class Machine:
         found: list[Hashable] = []
         for pc, lanes in paths:
             found += (pc, lanes.warps.tobytes(), lanes.masks.tobytes())
-            found += (lanes.state(value) for value in self._all[:REGISTERS])
+            # Most registers hold what they held at first, which all lanes share.
+            found += [
+                (number, lanes.state(value))
+                for number, (value, first) in enumerate(zip(self._all, _FRESH, strict=False))
+                if value is not first and (isinstance(value, np.ndarray) or value != first)
+            ]
         return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:
@@ -541,6 +546,9 @@ class Machine:
                     r[k] = np.where(g, r[k], old)
 
         return guarded
+
+
+_FRESH = fresh_registers()
 
 
 def _reads(made: Made) -> Set[int]:

@@ -71,7 +71,7 @@ class Segment:
 
     def way(self, r: list) -> tuple[int, ...]:
         """How the inputs lie: of each whether lanes (1) and warps (2) have their own."""
-        return tuple([_lies(r[k].shape) for k in self.inputs])
+        return tuple([_LIES[r[k].shape] for k in self.inputs])
 
     def compiled(self, way: tuple[int, ...]) -> Compiled | None:
         """The compiled steps, if they are there."""
@@ -187,10 +187,18 @@ def _dtype(register: int) -> np.dtype:
     return np.dtype(np.uint32 if register < PREDICATE else np.bool_)
 
 
-def _lies(shape: tuple[int, ...]) -> int:
-    if not shape:
-        return 0
-    return (shape[0] > 1) << 1 | (shape[-1] > 1) if len(shape) > 1 else 3
+class _Lies(dict[tuple[int, ...], int]):
+    """Shape -> how a value of it lies: whether lanes (1) and warps (2) have their own."""
+
+    def __missing__(self, shape: tuple[int, ...]) -> int:
+        found = 0
+        if shape:
+            found = (shape[0] > 1) << 1 | (shape[-1] > 1) if len(shape) > 1 else 3
+        self[shape] = found
+        return found
+
+
+_LIES = _Lies()
 
 
 def _parts(
