@@ -2,7 +2,7 @@
 
 The steps are traced (:mod:`softlab.sass.traces`) once for each way in which the registers lie: which values all lanes
 share, which warps or lanes have one each. Results that lie alike come from one function. Each has the same bits as that
-of the steps, for each lane. A function is compiled when NumPy has taken as long as compiling it takes.
+of the steps, for each lane. A function is compiled when NumPy has taken a part of the time that compiling it takes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from softlab.sass.lanes import Value
 from softlab.sass.native_floats import TracedRegisters
 from softlab.sass.traces import Trace, Traced, Untraced
 
-#: Seconds that compiling takes: of a function, of an instruction of it, and LLVM's start.
-_FUNCTION, _INSTRUCTION, _START = 0.02, 0.0025, 0.15
+#: Seconds that NumPy may take before a segment is compiled: for a function, for an instruction of it, and for LLVM's
+#: start. Compiling takes four times as long, but what it makes stays on the disk for all later processes.
+_FUNCTION, _INSTRUCTION, _START = 0.005, 0.0006, 0.15
 #: Seconds that it takes to find and read a segment on the disk, and LLVM's start.
-_STORED, _STORED_START = 0.002, 0.03
+_STORED, _STORED_START = 0.0004, 0.03
 #: Instructions of a segment at most, and operands of a function besides the registers: guards and pairs.
 _LONGEST, _ROOM = 48, 12
 
