@@ -12,7 +12,7 @@ from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTE
 from softlab.errors import FaultSite, KernelFault
 from softlab.sass import native_cells
 from softlab.sass.form import Form, Reader
-from softlab.sass.lanes import WARP, Value, all_true, any_true, unpack
+from softlab.sass.lanes import WARP, Value, all_true, any_true, equal, unpack
 from softlab.sass.memory import ITEMS, BlockMemory, Outside
 from softlab.sass.streams import Kind, Space
 
@@ -73,10 +73,13 @@ class Access:
 
     def active(self, r: list) -> np.ndarray | None:
         """(k, 32) bool: the lanes that execute it; None if none does."""
-        now = self.machine.now
+        now, masks = self.machine.now, self.machine.held
         if self._guard is None:
             return now.active
-        masks = now.truth(self._guard(r))
+        if masks is None:  # a look ahead
+            masks = now.truth(self._guard(r))
+        if equal(masks, now.masks):
+            return now.active
         return unpack(masks) if any_true(masks) else None
 
     def addresses(self, r: list) -> np.ndarray:

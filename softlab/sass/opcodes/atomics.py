@@ -139,9 +139,7 @@ def _atomic(form: Form, machine: Machine) -> Action:
         machine.changes += any_true(view[index] != before)
         return found
 
-    def keep_old(
-        where: np.ndarray, found: np.ndarray, wanted: np.ndarray, old: np.ndarray, done: np.ndarray
-    ) -> None:
+    def keep_old(where: np.ndarray, found: np.ndarray, wanted: np.ndarray, old: np.ndarray, done: np.ndarray) -> None:
         old[where] = found
         if success:  # one where the swap was made, of as many bits as the values
             done[where] = found == wanted
