@@ -212,8 +212,8 @@ def _joined(
     for group in groups:
         firsts, places, addresses, actives = zip(*group, strict=True)
         sizes = np.array([len(one) for one in addresses])
-        joined = (one[0] if len(group) == 1 else np.concatenate(one) for one in (addresses, actives))
-        yield np.array(firsts), np.array(places), sizes, *joined
+        address, active = (one[0] if len(group) == 1 else np.concatenate(one) for one in (addresses, actives))
+        yield np.array(firsts), np.array(places), sizes, address, active
 
 
 def counted(requests: Sequence[Request], rule: int, width: int, unit: int) -> tuple[np.ndarray, ...] | None:
