@@ -28,8 +28,9 @@ _NONE = 1 << 62
 _REQUEST = 0.01
 #: Warps of a request in the mean, below which all are counted in one call.
 _SMALL = 256
-#: First entry, offset, addresses and active lanes, as the log keeps them.
-Request = tuple[int, int, np.ndarray, np.ndarray]
+#: A request of the lanes of a run: the first entry of the run, the offset of the instruction, the addresses and which
+#: lanes are active.
+Kept = tuple[int, int, np.ndarray, np.ndarray]
 
 
 def least(address: Int64s, active: Bytes, at: int) -> int:
@@ -204,7 +205,7 @@ def rule_of(space: int, kind: int, of_matrices: bool) -> int:
 
 
 def _joined(
-    requests: Sequence[Request], total: int
+    requests: Sequence[Kept], total: int
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """First entry, offset and number of warps of each request, and the addresses and active lanes of all of them: of
     many small ones at once, of large ones each by itself."""
@@ -216,7 +217,7 @@ def _joined(
         yield np.array(firsts), np.array(places), sizes, address, active
 
 
-def counted(requests: Sequence[Request], rule: int, width: int, unit: int) -> tuple[np.ndarray, ...] | None:
+def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple[np.ndarray, ...] | None:
     """The requests that have an active lane: entry, offset, wavefronts, how many sectors, and all sectors.
 
     Arguments:

@@ -7,7 +7,8 @@ import pytest
 
 from softlab.emulator.machine.native import available, compiling
 from softlab.sass import native_requests
-from softlab.sass.log import Kept, counted_by_numpy
+from softlab.sass.log import counted_by_numpy
+from softlab.sass.native_requests import Kept
 from softlab.sass.streams import Kind, Space
 
 _KINDS = [(space, kind) for space in Space for kind in Kind]
