@@ -84,10 +84,6 @@ class Memory:
         self.seen: tuple[float, Region, float] = 0.0, self.place, 0.0
         #: The array that was loaded from L2 last, and the share of L2's units that it keeps at work.
         self.wanted, self.evenness = self.place, 1.0
-        #: What is known of arrays: the first sector of one -> how many SMs load a sector of it at the same time; bytes
-        #: of one -> the share of L2's units.
-        self.fetched_by: dict[int, float] = {}
-        self.evenness_of: dict[int, float] = {}
         self.active = active_sms
         self.adding = active_sms if adding is None else adding
         self.alike = active_sms if alike is None else alike
@@ -109,6 +105,10 @@ class Memory:
         self.comes = 0.0
         self.l2_load = Load(p.l2_latency)
         self.dram = Dram(p, self.active, self.alike)
+        #: What is known of arrays: the first sector of one -> how many SMs load a sector of it at the same time; bytes
+        #: of one -> the share of L2's units.
+        self.fetched_by: dict[int, float] = {}
+        self.evenness_of: dict[int, float] = {}
         self._set_rates(p)
 
     def _set_rates(self, p: Parameters) -> None:
@@ -388,11 +388,7 @@ class Memory:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
         place = self.place
         if not place.first <= sector <= place.last:
-            place = self.place = self.sharing.place(sector)
-            known = self.fetched_by.get(place.first)
-            if known is None:
-                known = self.fetched_by[place.first] = place.fetching(self.active)
-            self.fetching = known
+            place = self._array_of(sector)
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if place.share < 2 else self.common
         done, of, seen = self.seen
@@ -426,6 +422,15 @@ class Memory:
             access.there = done
         self.begun.setdefault(place.first, done)
         return done
+
+    def _array_of(self, sector: int) -> Region:
+        """The array of a sector that comes from DRAM."""
+        place = self.place = self.sharing.place(sector)
+        known = self.fetched_by.get(place.first)
+        if known is None:
+            known = self.fetched_by[place.first] = place.fetching(self.active)
+        self.fetching = known
+        return place
 
     def _ordered(self, sector: int, order: Order) -> float | None:
         """When the sector came that other blocks have loaded before, by their order; None: they have not."""

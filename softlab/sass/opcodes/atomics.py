@@ -120,31 +120,37 @@ def _atomic(form: Form, machine: Machine) -> Action:
         if at_once is not None:
             memory, index = at_once
             operands = values(r, served)
-            keep_old(served, turn(memory.view(access.width), index, operands), operands[0], old, done)
+            found = _taken_turns(machine, memory.view(access.width).view(dtype), index, operands, name)
+            _keep(served, found, operands[0], old, done if success else None)
         for part in access.parts(r, served) if at_once is None else ():
             if flag != SINK and not _done_here(machine, r, flag, part):
                 continue
             operands = values(r, part.active)
             found = np.zeros(len(part.address), dtype)
             for items, index, which in access.cells(part):
-                found[which] = turn(items, index, [o[which] for o in operands])
-            keep_old(part.active, found, operands[0], old, done)
+                found[which] = _taken_turns(machine, items.view(dtype), index, [o[which] for o in operands], name)
+            _keep(part.active, found, operands[0], old, done if success else None)
         if destinations[0] != SINK:
             _write(machine, r, destinations, done if success else old, active)
 
-    def turn(items: np.ndarray, index: np.ndarray, operands: Sequence[np.ndarray]) -> np.ndarray:
-        view = items.view(dtype)
-        before = view[index]
-        found = take_turns(view, index, operands, name)
-        machine.changes += any_true(view[index] != before)
-        return found
-
-    def keep_old(where: np.ndarray, found: np.ndarray, wanted: np.ndarray, old: np.ndarray, done: np.ndarray) -> None:
-        old[where] = found
-        if success:  # one where the swap was made, of as many bits as the values
-            done[where] = found == wanted
-
     return step
+
+
+def _taken_turns(
+    machine: Machine, items: np.ndarray, index: np.ndarray, operands: Sequence[np.ndarray], name: str
+) -> np.ndarray:
+    """Each lane's old value, as :func:`take_turns` gives it; the machine is told whether a cell has changed."""
+    before = items[index]
+    found = take_turns(items, index, operands, name)
+    machine.changes += any_true(items[index] != before)
+    return found
+
+
+def _keep(where: np.ndarray, found: np.ndarray, wanted: np.ndarray, old: np.ndarray, done: np.ndarray | None) -> None:
+    """The old values of lanes, and in ``done`` one where a swap was made, of as many bits as the values."""
+    old[where] = found
+    if done is not None:
+        done[where] = found == wanted
 
 
 def _done_flag(form: Form) -> int:
