@@ -12,7 +12,7 @@ from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTE
 from softlab.errors import FaultSite, KernelFault
 from softlab.sass import native_cells
 from softlab.sass.form import Form, Reader
-from softlab.sass.lanes import WARP, Value, all_true, any_true, unpack
+from softlab.sass.lanes import WARP, Value, all_true, any_true, equal, unpack
 from softlab.sass.memory import ITEMS, BlockMemory, Outside
 from softlab.sass.streams import Kind, Space
 
@@ -35,7 +35,7 @@ def width_of(form: Form) -> int:
     return next((WIDTHS[m] for m in form.modifiers if m in WIDTHS), 4)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Part:
     """The lanes of an access that touch one space.
 
@@ -73,10 +73,13 @@ class Access:
 
     def active(self, r: list) -> np.ndarray | None:
         """(k, 32) bool: the lanes that execute it; None if none does."""
-        now = self.machine.now
+        now, masks = self.machine.now, self.machine.held
         if self._guard is None:
             return now.active
-        masks = now.truth(self._guard(r))
+        if masks is None:  # a look ahead
+            masks = now.truth(self._guard(r))
+        if equal(masks, now.masks):
+            return now.active
         return unpack(masks) if any_true(masks) else None
 
     def addresses(self, r: list) -> np.ndarray:
@@ -111,7 +114,7 @@ class Access:
             logged = _interleaved(address)
         elif space != Space.GLOBAL:
             rank, address = address >> RANK_SHIFT, address & _OFFSET
-            row, others = self._blocks(rank, active, generic=generic)
+            row, others = self._blocks(rank, active, whole=whole, generic=generic)
             if others is not None:
                 self._log(Space.DISTRIBUTED_SHARED, rank << RANK_SHIFT | address, others)
                 part = Part(Space.DISTRIBUTED_SHARED, active, address.reshape(-1) if whole else address[active], row)
@@ -124,11 +127,14 @@ class Access:
         self._log(space, logged, active)
         return part
 
-    def _blocks(self, rank: np.ndarray, active: np.ndarray, *, generic: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    def _blocks(
+        self, rank: np.ndarray, active: np.ndarray, *, whole: bool, generic: bool
+    ) -> tuple[np.ndarray, np.ndarray | None]:
         """The block of each active lane, and the lanes (k, 32) whose block is another one than their own; None: there
-        are none. rank: (k, 32), the upper bits of its address."""
+        are none. rank: (k, 32), the upper bits of its address. whole: all lanes are active."""
         setup, warps = self.machine.setup, self.machine.now.warps
-        row = np.broadcast_to(setup.row_of_block[warps][:, None], active.shape)[active]
+        row = setup.row_of_block[warps].repeat(WARP)
+        row = row if whole else row[active.reshape(-1)]
         if not generic or setup.blocks_per_cluster == 1:
             return row, None
         at = np.clip(rank, 0, setup.blocks_per_cluster - 1)
@@ -170,12 +176,14 @@ class Access:
 
     def load(self, part: Part) -> np.ndarray:
         """The items of a part's lanes."""
-        with _named(self, part):
+        try:
             if part.row is None:
                 return self.machine.setup.memory.load(part.address, self.width)
             memory = self.block_memory(part.space)
             index = memory.item_index(part.row, part.address, self.width)
             return memory.view(self.width)[index]
+        except Outside as error:
+            raise fault(self, part, error) from error
 
     def load_all(self, r: list, active: np.ndarray) -> np.ndarray:
         """The items of all active lanes, in whatever spaces they lie."""
@@ -194,43 +202,32 @@ class Access:
     def store(self, part: Part, items: np.ndarray) -> None:
         """Write the items of a part's lanes."""
         self.machine.changes += 1
-        with _named(self, part):
+        try:
             if part.row is None:
                 self.machine.setup.memory.store(part.address, self.width, items)
                 return
             memory = self.block_memory(part.space)
             index = memory.item_index(part.row, part.address, self.width)
             memory.view(self.width)[index] = items
+        except Outside as error:
+            raise fault(self, part, error) from error
 
     def cells(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | slice]]:
         """(memory as items, index of each lane's item, which of the part's lanes)."""
-        with _named(self, part):
+        try:
             if part.row is None:
                 yield from self.machine.setup.memory.cells(part.address, self.width)
                 return
             memory = self.block_memory(part.space)
             index = memory.item_index(part.row, part.address, self.width)
-            yield memory.view(self.width), index, slice(None)
+        except Outside as error:
+            raise fault(self, part, error) from error
+        yield memory.view(self.width), index, slice(None)
 
 
 def _interleaved(address: np.ndarray) -> np.ndarray:
     """Where the addresses (k, 32) of local memory lie: lanes are interleaved by words of 4 bytes."""
     return (address >> 2 << 7) + (address & 3) + 4 * np.arange(WARP)
-
-
-class _named:
-    """Turns an access outside of a memory into a fault that names the instruction and the thread."""
-
-    def __init__(self, access: Access, part: Part) -> None:
-        self._access = access
-        self._part = part
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Outside):
-            raise fault(self._access, self._part, error) from error
 
 
 def fault(access: Access, part: Part, error: Outside) -> KernelFault:

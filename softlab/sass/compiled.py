@@ -6,10 +6,11 @@ registers lie, and of all that says what a step computes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +48,39 @@ class Compiled:
     guards: tuple[tuple[int, int, Value], ...]
     pairs: tuple[tuple[int, int], ...]
 
+    @cached_property
+    def _calls(self) -> tuple[tuple[np.ufunc, Callable[[list], Sequence[Value]]], ...]:
+        """The functions, and what takes their sources out of the registers."""
+        return tuple((part.function.ufunc, _taking(part.sources)) for part in self.parts)
+
     def run(self, r: list) -> list[Value]:
         """Write all registers; the results."""
         results: list[Value] = []
-        for part in self.parts:
-            found = part.function.ufunc(*[r[k] for k in part.sources])
+        for function, sources in self._calls:
+            found = function(*sources(r))
             if type(found) is tuple:
                 results += found
             else:
                 results.append(found)
-        moved = [r[k] for _, k in self.same]
-        for register, number in self.outputs:
-            r[register] = results[number]
-        for (register, _), value in zip(self.same, moved, strict=True):
-            r[register] = value
+        if self.same:
+            moved = [r[k] for _, k in self.same]
+            for register, number in self.outputs:
+                r[register] = results[number]
+            for (register, _), value in zip(self.same, moved, strict=True):
+                r[register] = value
+        else:
+            for register, number in self.outputs:
+                r[register] = results[number]
         for register, value in self.constants:
             r[register] = value
         for low, number in self.pairs:
             r[PAIRS][low] = (r[low], r[low + 1], results[number])
         return results
+
+
+def _taking(places: tuple[int, ...]) -> Callable[[list], Sequence[Value]]:
+    """A function that takes the values at these places out of a list."""
+    return itemgetter(*places) if len(places) > 1 else lambda r: [r[k] for k in places]
 
 
 def key(steps: Sequence[str], more: object) -> str:

@@ -41,7 +41,8 @@ def put_truths(home: Bytes, value: Bytes, by_warp: int, by_lane: int, warps: Int
     return 0
 
 
-_PUT = {np.dtype(np.uint32): CompiledFunction(put_words), np.dtype(np.bool_): CompiledFunction(put_truths)}
+#: By the bytes of a value.
+_PUT = {4: CompiledFunction(put_words), 1: CompiledFunction(put_truths)}
 
 
 def _references(values: list[Any], number: int) -> int:
@@ -108,7 +109,7 @@ def fill(now: Lanes, home: np.ndarray, value: Value, choice: str) -> None:
     if not now.dense:
         home.reshape(-1)[now.places] = value
         return
-    put = _PUT.get(home.dtype)
+    put = _PUT.get(home.itemsize)
     if put is not None and put.ready(choice, _REGISTER):
         given = np.ascontiguousarray(value)  # a scalar becomes (1,)
         rows, width = given.shape if given.ndim > 1 else (1, 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 WARP = 32
 _ONE = np.uint32(1)
+_WORD = np.dtype("<u4")
 #: The most places of a dense set, and the most places per lane. One of the two is enough.
 _PLACES, _PER_LANE = 16384, 4
 #: A register's value.
@@ -28,7 +29,7 @@ def unpack(masks: np.ndarray) -> np.ndarray:
 
 def pack(lanes: np.ndarray) -> np.ndarray:
     """(k, 32) bool -> (k,) uint32."""
-    return np.packbits(lanes, bitorder="little").view("<u4")
+    return np.packbits(lanes, None, "little").view(_WORD)
 
 
 def equal(one: np.ndarray, other: np.ndarray) -> bool:
@@ -103,7 +104,8 @@ class Lanes:
         if not isinstance(value, np.ndarray) or self.full:
             return value
         if self.dense:
-            return value[self.warps] if value.shape[0] != 1 and self.count != self.total else value
+            # ``take`` gathers whole rows, far sooner than an index does.
+            return value.take(self.warps, 0) if value.shape[0] != 1 and self.count != self.total else value
         return self._scattered(value)
 
     def _scattered(self, value: np.ndarray) -> Value:

@@ -12,6 +12,7 @@ from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass import native_requests
 from softlab.sass.lanes import WARP, Lanes
 from softlab.sass.layout import Arranged, arranged, lay_out
+from softlab.sass.native_requests import Kept
 from softlab.sass.streams import Kind, Space, Streams
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ _NEAR = 1 << 38
 _FACTORS = np.random.default_rng(1).integers(1 << 62, size=WARP) | 1
 #: Of requests that were counted: entry, offset, space, kind, wavefronts, how many sectors, and all sectors.
 _COUNTED = (np.int64, np.int64, np.uint8, np.uint8, np.int64, np.int64, np.int64)
-#: A request of the lanes of a run: the first entry of the run, the offset of the instruction, the addresses and which
-#: lanes are active.
-Kept = tuple[int, int, np.ndarray, np.ndarray]
 
 
 class Log:

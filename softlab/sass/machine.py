@@ -71,9 +71,10 @@ class Machine:
     """A code, ready to execute, and the state of the interpreted blocks of one launch at a time.
 
     ``now``: the lanes that execute, and ``current`` the instruction; opcodes read both. ``live``: (warps,) uint32, the
-    lanes that have not ended. ``changes``: how often a memory changed, or lanes ended. ``specials``: what special
-    registers hold in all warps, of those that were read. The steps of opcodes are made once for all launches: what they
-    need of a launch, they ask the machine for when they are executed.
+    lanes that have not ended. ``held``: those that execute and for which the guard of the instruction holds; None where
+    it has none. ``changes``: how often a memory changed, or lanes ended. ``specials``: what special registers hold in
+    all warps, of those that were read. The steps of opcodes are made once for all launches: what they need of a launch,
+    they ask the machine for when they are executed.
     """
 
     def __init__(self, code: Code, steps: Steps) -> None:
@@ -103,7 +104,7 @@ class Machine:
             if setup.recursive
             else BlockMemory(threads, setup.local_bytes, "global-out-of-bounds")
         )
-        self._all = fresh_registers()
+        self._all: list[Any] = list(_FRESH)
         #: What stands behind the registers, whichever lanes execute.
         self._shared_by_all: list[Any] = [{}, setup.constants]
         self._none = [*[None] * SINK, self._all[SINK]]
@@ -115,6 +116,7 @@ class Machine:
         self._waiting: dict[int, list[Lanes]] = {}
         self._runs: dict[int, Run] = {}
         self.specials: dict[str, Value] = {}
+        self.held: np.ndarray | None = None
         self.now = Lanes(np.arange(len(self.live)), self.live.copy(), self.live)
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
@@ -149,11 +151,14 @@ class Machine:
 
     def branch(self, taken: Value, target: int, other: int) -> None:
         """The lanes where ``taken`` holds go to ``target``, those where it does not to ``other``."""
-        now = self.now
         if not isinstance(taken, np.ndarray):
-            self.push(target if taken else other, now)
+            self.push(target if taken else other, self.now)
             return
-        masks = now.truth(taken)
+        self.branch_of(self.now.truth(taken), target, other)
+
+    def branch_of(self, masks: np.ndarray, target: int, other: int) -> None:
+        """The executing lanes that the masks name go to ``target``, those others to ``other``."""
+        now = self.now
         if equal(masks, now.masks):
             self.push(target, now)
         elif not any_true(masks):
@@ -235,7 +240,12 @@ class Machine:
         found: list[Hashable] = []
         for pc, lanes in paths:
             found += (pc, lanes.warps.tobytes(), lanes.masks.tobytes())
-            found += (lanes.state(value) for value in self._all[:REGISTERS])
+            # Most registers hold what they held at first, which all lanes share.
+            found += [
+                (number, lanes.state(value))
+                for number, (value, first) in enumerate(zip(self._all, _FRESH, strict=False))
+                if value is not first and (isinstance(value, np.ndarray) or value != first)
+            ]
         return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:
@@ -353,7 +363,7 @@ class Machine:
             value = own[number]
             if number == SINK or value is None:
                 continue
-            if is_per_warp(number):
+            if _PER_WARP[number]:
                 bring_per_warp(now, home, number, value)
             else:
                 bring(now, home, number, value, self._choice)
@@ -421,6 +431,9 @@ class Machine:
                     segment.take(way, perf_counter() - start, r, self._choice)
                 return
             guards = compiled.guards
+            if not guards:
+                compiled.run(r)
+                return
             before = [r[guard] if number < 0 and type(guard) is int else guard for _, number, guard in guards]
             results = compiled.run(r)
             for (at, number, _), guard in zip(guards, before, strict=True):
@@ -514,8 +527,10 @@ class Machine:
 
         def noted(r: list) -> None:
             self.offset = offset
-            self.log.guard(offset, self.now.truth(guard(r)))
+            self.held = self.now.truth(guard(r))
+            self.log.guard(offset, self.held)
             step(r)
+            self.held = None
 
         return noted
 
@@ -541,6 +556,10 @@ class Machine:
                     r[k] = np.where(g, r[k], old)
 
         return guarded
+
+
+_FRESH = fresh_registers()
+_PER_WARP = [is_per_warp(number) for number in range(REGISTERS)]
 
 
 def _reads(made: Made) -> Set[int]:

@@ -23,7 +23,7 @@ from softlab.sass.lanes import Value
 #: Seconds that compiling a function takes, and LLVM's start.
 _COMPILE, _START = 0.02, 0.15
 #: The same of a function whose machine code is on the disk.
-_STORED, _STORED_START = 0.002, 0.03
+_STORED, _STORED_START = 0.0004, 0.03
 #: Of an operand: whether its absolute value is taken, whether it is negated then, and whether it is the same for all
 #: lanes of all launches.
 _Mark = tuple[bool, bool, bool]

@@ -2,7 +2,7 @@
 
 The steps are traced (:mod:`softlab.sass.traces`) once for each way in which the registers lie: which values all lanes
 share, which warps or lanes have one each. Results that lie alike come from one function. Each has the same bits as that
-of the steps, for each lane. A function is compiled when NumPy has taken as long as compiling it takes.
+of the steps, for each lane. A function is compiled when NumPy has taken a part of the time that compiling it takes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from softlab.sass.lanes import Value
 from softlab.sass.native_floats import TracedRegisters
 from softlab.sass.traces import Trace, Traced, Untraced
 
-#: Seconds that compiling takes: of a function, of an instruction of it, and LLVM's start.
-_FUNCTION, _INSTRUCTION, _START = 0.02, 0.0025, 0.15
+#: Seconds that NumPy may take before a segment is compiled: for a function, for an instruction of it, and for LLVM's
+#: start. Compiling takes four times as long, but what it makes stays on the disk for all later processes.
+_FUNCTION, _INSTRUCTION, _START = 0.005, 0.0006, 0.15
 #: Seconds that it takes to find and read a segment on the disk, and LLVM's start.
-_STORED, _STORED_START = 0.002, 0.03
+_STORED, _STORED_START = 0.0004, 0.03
 #: Instructions of a segment at most, and operands of a function besides the registers: guards and pairs.
 _LONGEST, _ROOM = 48, 12
 
@@ -71,7 +72,7 @@ class Segment:
 
     def way(self, r: list) -> tuple[int, ...]:
         """How the inputs lie: of each whether lanes (1) and warps (2) have their own."""
-        return tuple([_lies(r[k].shape) for k in self.inputs])
+        return tuple([_LIES[r[k].shape] for k in self.inputs])
 
     def compiled(self, way: tuple[int, ...]) -> Compiled | None:
         """The compiled steps, if they are there."""
@@ -187,10 +188,18 @@ def _dtype(register: int) -> np.dtype:
     return np.dtype(np.uint32 if register < PREDICATE else np.bool_)
 
 
-def _lies(shape: tuple[int, ...]) -> int:
-    if not shape:
-        return 0
-    return (shape[0] > 1) << 1 | (shape[-1] > 1) if len(shape) > 1 else 3
+class _Lies(dict[tuple[int, ...], int]):
+    """Shape -> how a value of it lies: whether lanes (1) and warps (2) have their own."""
+
+    def __missing__(self, shape: tuple[int, ...]) -> int:
+        found = 0
+        if shape:
+            found = (shape[0] > 1) << 1 | (shape[-1] > 1) if len(shape) > 1 else 3
+        self[shape] = found
+        return found
+
+
+_LIES = _Lies()
 
 
 def _parts(

@@ -186,6 +186,8 @@ class Streams(Sequence[WarpStream]):
         """Those of the warps of some blocks, by block."""
         chosen = np.flatnonzero(np.isin(self.block, list(blocks)))
         chosen = chosen[np.argsort(self.block[chosen], kind="stable")]
+        if len(chosen) == len(self) and not np.count_nonzero(np.diff(chosen) < 0):
+            return self
         # Warps that follow each other are copied together.
         first = np.flatnonzero(np.diff(chosen, prepend=-2) != 1)
         last = np.append(first[1:], len(chosen))[: len(first)] - 1

@@ -32,6 +32,7 @@ class Columns:
     ``lengths`` int64 (warps,): instructions of each warp, and ``requests`` likewise. ``position``, ``space``, ``kind``
     and ``wavefronts`` (m,) as in :class:`softlab.sass.streams.Accesses`; ``counts`` int64 (m,): sectors of each
     request; ``sectors`` int64: of all requests. ``lengths_known``: what :mod:`softlab.timing.lengths` has found.
+    ``known``: what :mod:`softlab.timing.model` has found, the same for all GPUs and caches.
     """
 
     streams: Sequence[WarpStream]
@@ -44,6 +45,7 @@ class Columns:
     counts: np.ndarray
     sectors: np.ndarray
     lengths_known: dict[tuple[int, float, float], dict[int, float]] = field(default_factory=dict, repr=False)
+    known: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, streams: Sequence[WarpStream]) -> Columns:

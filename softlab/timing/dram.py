@@ -8,6 +8,7 @@ DRAM moves 64 bytes at once, and it is quickest where neighbouring pieces of 64 
 from __future__ import annotations
 
 from collections import OrderedDict
+from itertools import pairwise
 from statistics import NormalDist
 
 from softlab.timing.loads import Load, later
@@ -37,6 +38,12 @@ class Dram:
         self.moved = self.busy = 0.0
         self.read = self.written = 0.0
         self._load = Load(_WINDOW)
+        #: What the first, second and further pairs of 256 bytes cost, and each where all are wanted together.
+        costs = p.dram_pieces
+        self._costs, self._dense = [high - low for low, high in pairwise(costs)], costs[-1] / 4
+        #: Cycles by which a pair of sectors comes later than others: with its row of DRAM, and by itself.
+        pair, row = p.dram_spread
+        self._rows, self._pairs = [row * one for one in _SPREAD], [pair * one for one in _SPREAD]
         self._recent: OrderedDict[int, int] = OrderedDict()
         #: When the address of each page is known that was loaded from.
         self._pages: dict[int, float] = {}
@@ -46,30 +53,23 @@ class Dram:
 
         dense: sectors of 256 bytes that are wanted by other blocks, too, 1 to 8.
         """
-        piece = sector >> _PIECE
-        seen = self._recent.pop(piece, 0) + 1
-        self._recent[piece] = seen
-        if len(self._recent) > _REMEMBERED:
-            self._recent.popitem(last=False)
-        costs = self.p.dram_pieces
-        before = min(seen - 1, len(costs) - 2)
-        cost = (costs[-1] / 4 if dense >= _DENSE else costs[before + 1] - costs[before]) / share
+        piece, recent = sector >> _PIECE, self._recent
+        seen = recent.pop(piece, 0)
+        recent[piece] = seen + 1
+        if len(recent) > _REMEMBERED:
+            recent.popitem(last=False)
+        cost = (self._dense if dense >= _DENSE else self._costs[min(seen, len(self._costs) - 1)]) / share
         self.read += cost
         self.moved += 64 / share
         busy = self._load.count(start, cost / self.rate)
         waits = max(0.0, self.free - start)
-        latency = self.p.dram_latency + self._apart(sector) + self._translated(start, sector) - start
+        apart = self._rows[(sector >> _ROW) * _HASH >> 16 & 31] + self._pairs[(sector >> 1) * _HASH >> 16 & 31]
+        # The first load of a page looks its address up, and others come in the meantime.
+        known = self._pages.get(sector >> _PAGE)
+        if known is None:
+            known = self._pages[sector >> _PAGE] = start + self.p.dram_new_page
+        latency = self.p.dram_latency + apart + (known if known > start else start) - start
         return self._queued(start, cost) + latency + self._later(busy, waits)
-
-    def _apart(self, sector: int) -> float:
-        """Cycles by which a pair of sectors comes later than others: with its row of DRAM, and by itself."""
-        pair, row = self.p.dram_spread
-        return row * _SPREAD[(sector >> _ROW) * _HASH >> 16 & 31] + pair * _SPREAD[(sector >> 1) * _HASH >> 16 & 31]
-
-    def _translated(self, start: float, sector: int) -> float:
-        """When the address is known: the first load of a page looks it up, and others come in the meantime."""
-        there = self._pages.setdefault(sector >> _PAGE, start + self.p.dram_new_page)
-        return there if there > start else start
 
     def fetch_whole(self, start: float, nbytes: float) -> float:
         """When bytes are there whose neighbours are wanted, too, and that nobody else brings."""
@@ -101,8 +101,9 @@ class Dram:
     def _later(self, busy: float, waits: float) -> float:
         """Cycles that a load takes longer, since the DRAM is busy: more where it is written, too. What Little's law
         says of the bandwidth has the cycles in it that the load ``waits`` for its turn."""
-        share = min(1.0, self.written / self.read) if self.written else 0.0
-        return max(0.0, later(self.p.loaded, self.p.loaded_copy, busy, share) - waits)
+        if not self.written:
+            return max(0.0, interpolated(self.p.loaded, busy) - waits)
+        return max(0.0, later(self.p.loaded, self.p.loaded_copy, busy, min(1.0, self.written / self.read)) - waits)
 
 
 def _between(costs: tuple[float, ...], sectors: float) -> float:

@@ -21,7 +21,7 @@ from softlab.timing.atomics import AtomicUnits
 from softlab.timing.dram import Dram
 from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
-from softlab.timing.order import NEVER
+from softlab.timing.order import NEVER, Order
 from softlab.timing.parameters import Curve, Parameters, interpolated
 from softlab.timing.places import Places
 from softlab.timing.sharing import Region, Sharing
@@ -105,6 +105,10 @@ class Memory:
         self.comes = 0.0
         self.l2_load = Load(p.l2_latency)
         self.dram = Dram(p, self.active, self.alike)
+        #: What is known of arrays: the first sector of one -> how many SMs load a sector of it at the same time; bytes
+        #: of one -> the share of L2's units.
+        self.fetched_by: dict[int, float] = {}
+        self.evenness_of: dict[int, float] = {}
         self._set_rates(p)
 
     def _set_rates(self, p: Parameters) -> None:
@@ -364,8 +368,11 @@ class Memory:
             self.wanted = self.sharing.place(sector)
             # All SMs want a table of a few lines at the same time, and L2 answers requests for the same line together
             # (Nsight Compute, "L2 Request Coalescer"). How many lines are few was not measured: those of one request.
-            few = self.wanted.nbytes <= 32 * _LINE
-            self.evenness = 1.0 if few else self.p.evenness(self.wanted.nbytes)
+            nbytes = self.wanted.nbytes
+            known = self.evenness_of.get(nbytes)
+            if known is None:
+                known = self.evenness_of[nbytes] = 1.0 if nbytes <= 32 * _LINE else self.p.evenness(nbytes)
+            self.evenness = known
         return self.evenness
 
     def _stored(self, sectors: int, lines: int, each: float) -> float:
@@ -381,8 +388,7 @@ class Memory:
         """The first load of a sector: from DRAM, 64 bytes at once, if no other SM has brought it and L2 is not warm."""
         place = self.place
         if not place.first <= sector <= place.last:
-            place = self.place = self.sharing.place(sector)
-            self.fetching = place.fetching(self.active)
+            place = self._array_of(sector)
         # What blocks of other SMs read, too, stays in L2 by them; the SM's own data leaves when its part of L2 is full.
         held = self.l2 if place.share < 2 else self.common
         done, of, seen = self.seen
@@ -395,7 +401,8 @@ class Memory:
             self.l2_hits += 1
             return start
         access: Access | None = None
-        others, brought = place.at_once - 1, None if place.order is NEVER else self._ordered(sector)
+        others, order = place.at_once - 1, place.order
+        brought = None if order is NEVER else self._ordered(sector, order)
         if brought is None and others > 0:
             access = self.joins.come(place.first, self.number, self.owner)
             if access.before and _chance(sector ^ 3 << 13) < self.joins.asked(access, others):
@@ -405,8 +412,8 @@ class Memory:
             self.l2_hits += 1
             return start
         share = self.fetching
-        if place.order is not NEVER:
-            share = max(1.0, share * place.order.new)
+        if order is not NEVER:
+            share = max(1.0, share * order.new)
         if access is not None:
             share = max(1.0, share * self.joins.first(others))
         done = self._fetched(start, sector, share)
@@ -416,23 +423,36 @@ class Memory:
         self.begun.setdefault(place.first, done)
         return done
 
-    def _ordered(self, sector: int) -> float | None:
+    def _array_of(self, sector: int) -> Region:
+        """The array of a sector that comes from DRAM."""
+        place = self.place = self.sharing.place(sector)
+        known = self.fetched_by.get(place.first)
+        if known is None:
+            known = self.fetched_by[place.first] = place.fetching(self.active)
+        self.fetching = known
+        return place
+
+    def _ordered(self, sector: int, order: Order) -> float | None:
         """When the sector came that other blocks have loaded before, by their order; None: they have not."""
         begun = self.begun.get(self.place.first)
-        if begun is None or _chance(sector ^ 1 << 12) >= self.place.order.at(self.number, sector):
+        if begun is None:
             return None
-        return begun
+        seen = order.at(self.number, sector)
+        return begun if seen and _chance(sector ^ 1 << 12) < seen else None
 
     def _fetched(self, start: float, sector: int, share: float) -> float:
         """When DRAM has brought a pair of sectors for ``share`` SMs."""
         done = self.dram.fetch(start, sector, share, self.place.dense)
         # L2 writes what comes from DRAM as it writes what SMs store, when it comes.
-        fill = 2 * self.fill_cycles / share
-        self._fill(start)
-        self.coming.append((done, fill))
+        fill, coming = 2 * self.fill_cycles / share, self.coming
+        if coming and coming[0][0] <= start:
+            self._fill(start)
+        coming.append((done, fill))
         self.comes += fill
         self.l2_write_busy += fill
-        return max(done, max(start, self.l2_write_free) + self.comes)
+        free = self.l2_write_free
+        written = (start if start > free else free) + self.comes
+        return done if done > written else written
 
     def _fill(self, now: float) -> None:
         """L2 writes what has come from DRAM until now."""
@@ -621,4 +641,4 @@ def _size(lanes: int, width: int, sectors: int) -> int:
 
 def _chance(sector: int) -> float:
     """A number from 0 to 1 that belongs to the sector, the same in each run."""
-    return ((sector >> 1) * 0x9E3779B97F4A7C15 >> 20 & 0xFFFF) / 65536.0
+    return ((sector >> 1) * 0x97F4A7C15 >> 20 & 0xFFFF) / 65536.0

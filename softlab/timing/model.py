@@ -157,8 +157,12 @@ def estimate(
 
 def _blocks(columns: Columns, sample: Sample, code: CodeTraits) -> list[BlockWork]:
     """The blocks of a sample as they start; one that stands for others comes several times."""
-    works = {work.block: work for work in block_work(columns.streams_of(sample.blocks), code)}
-    return [works[block] for block in sample.blocks if block in works]
+    key = "works", sample.blocks
+    works = columns.known.get(key)
+    if works is None:
+        found = {work.block: work for work in block_work(columns.streams_of(sample.blocks), code)}
+        works = columns.known[key] = [found[block] for block in sample.blocks if block in found]
+    return works
 
 
 def _clock(launch: Timed, sample: Sample, p: Parameters) -> BlockClock:
@@ -199,14 +203,18 @@ def _shared(
     launch: Timed, columns: Columns, sample: Sample, p: Parameters, code: CodeTraits, *, warm: bool
 ) -> tuple[Sharing, float]:
     """What blocks of the grid share, and how much of it L2 has when the launch begins."""
-    stored = columns.touched(stored=True)
-    sectors = sum(map(len, stored))
-    written = columns.stored_bytes(code.widths)
-    filled = min(1.0, written / (32 * sectors)) if written else 1.0
-    shared = sharing(
-        columns.touched(), stored, launch.blocks, sample.resident * sample.active, p.l2_capacity, launch.extents,
-        filled, tuple(loaded(columns).values()), columns.added,
-    )  # fmt: skip
+    at_once = sample.resident * sample.active
+    key = "shared", launch.blocks, at_once, p.l2_capacity, launch.extents
+    shared = columns.known.get(key)
+    if shared is None:
+        stored = columns.touched(stored=True)
+        sectors = sum(map(len, stored))
+        written = columns.stored_bytes(code.widths)
+        filled = min(1.0, written / (32 * sectors)) if written else 1.0
+        shared = columns.known[key] = sharing(
+            columns.touched(), stored, launch.blocks, at_once, p.l2_capacity, launch.extents, filled,
+            tuple(loaded(columns).values()), columns.added,
+        )  # fmt: skip
     kept = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and kept < 1:  # what the launch before has stored is written back meanwhile
         shared = replace(shared, written_back=max(shared.written_back, 1 - kept))

@@ -25,6 +25,7 @@ from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
 from softlab.sass.streams import Kind, Space
 from softlab.timing.columns import Columns
+from softlab.timing.distinct import ascending
 
 #: Blocks of the sample that are compared with each other, and accesses by which one is earlier: two next to each other
 #: may wait for memory together.
@@ -69,20 +70,37 @@ def loaded(columns: Columns) -> dict[int, Loaded]:
     known = columns.blocks.tolist()
     last = len(known) - 1
     compared = known if last < _COMPARED else [known[k * last // (_COMPARED - 1)] for k in range(_COMPARED)]
-    some = Columns.of(columns.streams_of(compared))
-    numbers = np.arange(len(some.kind)) - np.repeat(np.cumsum(some.requests) - some.requests, some.requests)
-    wanted = (some.space == Space.GLOBAL) & ((some.kind == Kind.LOAD) | (some.kind == Kind.ASYNC_COPY))
-    counts = some.counts[wanted]
-    pairs = some.sectors[np.repeat(wanted, some.counts)] >> 1
-    numbers = np.repeat(numbers[wanted], counts)
-    block = np.repeat(some.block_of_stream[some.owner[wanted]], counts)
-    return {one: _first(pairs[block == one], numbers[block == one]) for one in compared}
+    return {one: _loaded(columns, one) for one in compared}
+
+
+def _loaded(columns: Columns, block: int) -> Loaded:
+    """The pairs of sectors of global memory that a block loads, and by which access first."""
+    warps = np.flatnonzero(columns.block_of_stream == block)
+    low, high = int(warps[0]), int(warps[-1]) + 1
+    if high - low != len(warps):  # other blocks are between its warps
+        columns = Columns.of(columns.streams_of((block,)))
+        low, high = 0, len(columns.requests)
+    first, last = (int(columns.requests[:end].sum()) for end in (low, high))
+    begin, end = (int(columns.counts[:place].sum()) for place in (first, last))
+    requests, counts = columns.requests[low:high], columns.counts[first:last]
+    space, kind = columns.space[first:last], columns.kind[first:last]
+    wanted = (space == Space.GLOBAL) & ((kind == Kind.LOAD) | (kind == Kind.ASYNC_COPY))
+    numbers = np.arange(last - first) - np.repeat(np.cumsum(requests) - requests, requests)
+    return _first(
+        columns.sectors[begin:end][np.repeat(wanted, counts)] >> 1, np.repeat(numbers[wanted], counts[wanted])
+    )
 
 
 def _first(pairs: np.ndarray, numbers: np.ndarray) -> Loaded:
-    by_number = np.argsort(numbers, kind="stable")
-    found, index = np.unique(pairs[by_number], return_index=True)
-    return found, numbers[by_number][index]
+    if not len(pairs):
+        return pairs, numbers
+    # Sectors have 43 bits, so that a pair and the number of an access are one number of 64 bits.
+    bits = int(numbers.max()).bit_length()
+    both = ascending(pairs << bits | numbers)
+    found = both >> bits
+    new = np.ones(len(found), bool)
+    np.not_equal(found[1:], found[:-1], out=new[1:])
+    return found[new], both[new] & (1 << bits) - 1
 
 
 def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: float, share: float) -> Order:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import inf
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from softlab.timing.work import BlockWork, MemoryRequest
 
 COMPILED = CompiledFunction(loop.issue)
 _SHARED, _ATOMIC = int(Space.SHARED), int(Kind.ATOMIC)
+#: Position, space, kind and wavefronts of a request.
+_ASKED = itemgetter(0, 1, 2, 3)
 #: What an instruction takes in Python, in units of 100 microseconds.
 _INSTRUCTION = 0.08
 
@@ -93,9 +96,10 @@ class State:
         ends = np.cumsum([len(warp.code) for warp in warps], dtype=np.int64)
         begins = np.concatenate(([0], ends))[:-1]
         splits = np.zeros(len(code), np.uint8)
-        asked = np.zeros((len(self.requests), 3), np.int64)
-        if self.requests:
-            asked[:] = [(one[0], loop.OUTSIDE if _outside(one) else one[1], one[3]) for one in self.requests]
+        asked = np.fromiter(chain.from_iterable(map(_ASKED, self.requests)), np.int64).reshape(-1, 4)
+        # An atomic of shared memory takes more than its passes.
+        asked[(asked[:, 1] == _SHARED) & (asked[:, 2] == _ATOMIC), 1] = loop.OUTSIDE
+        asked = asked[:, [0, 1, 3]]
         counts = np.array([len(warp.requests) for warp in warps], np.int64)
         asked[:, 0] += np.repeat(begins, counts)
         for begin, warp in zip(begins.tolist(), warps, strict=True):
@@ -132,8 +136,3 @@ class State:
         return list(
             zip(*(map(int, values[k::5]) for k in range(3)), *(values[k::5] for k in (3, 4)), strict=True)
         )  # fmt: skip
-
-
-def _outside(one: MemoryRequest) -> bool:
-    """Whether a request of shared memory takes more than its passes: an atomic."""
-    return one[1] == _SHARED and one[2] == _ATOMIC

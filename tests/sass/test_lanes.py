@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available
+from softlab.sass.form import fresh_registers
 from softlab.sass.homes import bring, bring_per_warp
 from softlab.sass.lanes import WARP, Lanes, unpack
+from softlab.sass.machine import Machine
 
 NEEDS_LLVM = pytest.mark.skipif(not available(), reason="needs llvmlite")
 _WARPS = 5
@@ -139,3 +141,21 @@ def test_a_set_of_few_lanes_of_many_warps_is_scattered() -> None:
         lanes = Lanes(np.arange(warps), np.full(warps, mask, np.uint32), live)
         assert (lanes.dense, lanes.whole) == (dense, False)
     assert Lanes(np.arange(700), live.copy(), live).dense
+
+
+def test_a_state_is_what_registers_hold_and_not_whether_they_were_written():
+    live = np.full(2, 0xFFFFFFFF, np.uint32)
+    machine = Machine.__new__(Machine)
+    lanes = Lanes(np.arange(2), live.copy(), live)
+
+    def state(**values: object) -> int:
+        machine._all = machine._own = fresh_registers()
+        for name, value in values.items():
+            machine._all[int(name[1:])] = value
+        return machine.state_of([(7, lanes)])
+
+    assert state() == state(r3=np.uint32(0))
+    assert state() != state(r3=np.uint32(1))
+    assert state(r3=np.uint32(1)) != state(r4=np.uint32(1))
+    assert state(r3=np.zeros((2, 32), np.uint32)) != state(r3=np.ones((2, 32), np.uint32))
+    assert state(r3=np.ones((2, 32), np.uint32)) == state(r3=np.ones((2, 32), np.uint32))

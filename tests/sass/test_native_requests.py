@@ -7,7 +7,8 @@ import pytest
 
 from softlab.emulator.machine.native import available, compiling
 from softlab.sass import native_requests
-from softlab.sass.log import Kept, counted_by_numpy
+from softlab.sass.log import counted_by_numpy
+from softlab.sass.native_requests import Kept
 from softlab.sass.streams import Kind, Space
 
 _KINDS = [(space, kind) for space in Space for kind in Kind]
@@ -83,3 +84,17 @@ def test_numpy_counts_what_the_loop_does_not_know():
         assert native_requests.counted(misaligned, native_requests.LOADS, 4, 32) is None
     with compiling("none"):
         assert native_requests.counted([(0, 0, np.zeros((1, 32), int), np.ones((1, 32), bool))], 3, 4, 32) is None
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+def test_requests_counted_at_once_are_as_those_counted_one_by_one(monkeypatch):
+    random = np.random.default_rng(7)
+    requests = [*_requests(random, 4), *_requests(random, 4)]
+    for rule in range(5):
+        counted = []
+        for small in (0, 256):
+            monkeypatch.setattr(native_requests, "_SMALL", small)
+            with compiling("all"):
+                counted.append(native_requests.counted(requests, rule, 4, 32))
+        for one, other in zip(*counted, strict=True):
+            np.testing.assert_array_equal(one, other)

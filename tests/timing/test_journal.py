@@ -101,6 +101,16 @@ def test_by_hand_a_load_and_what_waits_for_it():
     assert found[4].stop - found[4].start == 1
 
 
+def test_estimates_of_one_sample_are_those_of_fresh_ones():
+    n = 16 * 1024
+    args = (np.zeros(n, np.float32), np.zeros(n, np.float32), n)
+    kernel = softlab.Kernel(SOURCE, "turn")
+    sampled = sample_launch(kernel, 16, 256, args, 0, "H200")
+    for device, cache in (("H200", "cold"), ("H200", "warm"), ("H100", "cold"), ("H200", "cold")):
+        fresh = sample_launch(kernel, 16, 256, args, 0, "H200")
+        assert sampled.estimate(device, cache) == fresh.estimate(device, cache)
+
+
 def test_a_full_journal_says_that_it_is_not_the_end():
     n = 600 * 1024
     args = (np.zeros(n, np.float32), np.zeros(n, np.float32), n)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available, compiling
+from softlab.sass.streams import Accesses, Kind, Space, WarpStream
 from softlab.timing.columns import Columns
-from softlab.timing.order import NEVER, Loaded, Order, _met, loaded, order
+from softlab.timing.order import NEVER, Loaded, Order, _first, _met, loaded, order
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from tests.timing.hand_made import load, row, run
@@ -81,6 +82,36 @@ def test_blocks_that_load_at_random_cover_less_than_their_sum(grid, covered):
     some = [np.sort(np.append(random.choice(np.arange(1, PAIRS - 1), 198, False), [0, PAIRS - 1])) for _ in range(3)]
     blocks = [(np.arange(PAIRS), np.where(np.isin(np.arange(PAIRS), pairs), 0, 9)) for pairs in some]
     assert bool(found(blocks, grid=grid).covered) == covered
+
+
+@pytest.mark.parametrize("many", [50, 9000])
+def test_the_first_access_to_each_pair(many: int):
+    random = np.random.default_rng(many)
+    pairs, numbers = random.integers(1 << 42, (1 << 42) + 3 * many // 2, many), random.integers(0, 700, many)
+    for choice in ("none", "all") if available() else ("none",):
+        with compiling(choice):
+            found, first = _first(pairs, numbers)
+        np.testing.assert_array_equal(found, np.unique(pairs))
+        assert first.tolist() == [int(numbers[pairs == pair].min()) for pair in found]
+
+
+def test_warps_of_a_block_need_not_be_neighbours():
+    accesses = [
+        Accesses(
+            np.arange(3, dtype=np.int32), np.full(3, Space.GLOBAL, np.uint8), np.full(3, Kind.LOAD, np.uint8),
+            np.ones(3, np.int32), np.array([0, 1, 3, 4]), np.array([0, 2, 4, 9]) + 10 * warp,
+        )
+        for warp in range(4)
+    ]  # fmt: skip
+    code, active = np.arange(3, dtype=np.int32), np.ones(3, np.uint32)
+    streams = [WarpStream(k % 2, k // 2, code, active, one) for k, one in enumerate(accesses)]
+    mixed = loaded(Columns.of(streams))
+    sorted_ = loaded(Columns.of(sorted(streams, key=lambda stream: stream.block)))
+    for block, (pairs, numbers) in sorted_.items():
+        np.testing.assert_array_equal(mixed[block][0], pairs)
+        np.testing.assert_array_equal(mixed[block][1], numbers)
+    assert mixed[0][0].tolist() == [0, 1, 2, 4, 10, 11, 12, 14]
+    assert mixed[0][1].tolist() == [0, 1, 1, 2, 0, 1, 1, 2]
 
 
 def test_one_block_or_memory_of_its_own_says_nothing():

@@ -13,6 +13,7 @@ import numpy as np
 from softlab.sass.access import Access, Part, keep
 from softlab.sass.first_lanes import first_of_banks
 from softlab.sass.form import SINK, Form
+from softlab.sass.lanes import any_true
 from softlab.sass.machine import Machine
 from softlab.sass.native_turns import take_turns
 from softlab.sass.registry import Action, effect
@@ -115,23 +116,41 @@ def _atomic(form: Form, machine: Machine) -> Action:
         old = np.zeros(active.shape, dtype)
         done = np.zeros(active.shape, np.dtype(f"u{dtype.itemsize}"))
         served = first_of_banks(access.addresses(r), active, dtype.itemsize) if success else active
-        for part in access.parts(r, served):
+        at_once = access.cells_at_once(r, served)
+        if at_once is not None:
+            memory, index = at_once
+            operands = values(r, served)
+            found = _taken_turns(machine, memory.view(access.width).view(dtype), index, operands, name)
+            _keep(served, found, operands[0], old, done if success else None)
+        for part in access.parts(r, served) if at_once is None else ():
             if flag != SINK and not _done_here(machine, r, flag, part):
                 continue
             operands = values(r, part.active)
             found = np.zeros(len(part.address), dtype)
-            for memory, index, which in access.cells(part):
-                view = memory.view(dtype)
-                before = view[index]
-                found[which] = take_turns(view, index, [o[which] for o in operands], name)
-                machine.changes += bool((view[index] != before).any())
-            old[part.active] = found
-            if success:  # one where the swap was made, of as many bits as the values
-                done[part.active] = found == operands[0]
+            for items, index, which in access.cells(part):
+                found[which] = _taken_turns(machine, items.view(dtype), index, [o[which] for o in operands], name)
+            _keep(part.active, found, operands[0], old, done if success else None)
         if destinations[0] != SINK:
             _write(machine, r, destinations, done if success else old, active)
 
     return step
+
+
+def _taken_turns(
+    machine: Machine, items: np.ndarray, index: np.ndarray, operands: Sequence[np.ndarray], name: str
+) -> np.ndarray:
+    """Each lane's old value, as :func:`take_turns` gives it; the machine is told whether a cell has changed."""
+    before = items[index]
+    found = take_turns(items, index, operands, name)
+    machine.changes += any_true(items[index] != before)
+    return found
+
+
+def _keep(where: np.ndarray, found: np.ndarray, wanted: np.ndarray, old: np.ndarray, done: np.ndarray | None) -> None:
+    """The old values of lanes, and in ``done`` one where a swap was made, of as many bits as the values."""
+    old[where] = found
+    if done is not None:
+        done[where] = found == wanted
 
 
 def _done_flag(form: Form) -> int:
@@ -178,11 +197,15 @@ def _count_lanes(form: Form, machine: Machine, number: int, first: int) -> Actio
             return
         old = np.zeros(active.shape, np.uint32)
         machine.changes += 1
-        for part in access.parts(r, active):
+        at_once = access.cells_at_once(r, active)
+        if at_once is not None:
+            memory, index = at_once
+            old[active] = take_turns(memory.view(4), index, [np.ones(len(index), np.uint32)], "add.u32")
+        for part in access.parts(r, active) if at_once is None else ():
             ones = np.ones(len(part.address), np.uint32)
             found = np.zeros(len(part.address), np.uint32)
-            for memory, index, which in access.cells(part):
-                found[which] = take_turns(memory, index, [ones[which]], "add.u32")
+            for items, places, which in access.cells(part):
+                found[which] = take_turns(items, places, [ones[which]], "add.u32")
             old[part.active] = found
         if destination != SINK:
             out = keep(machine, r[destination], active)

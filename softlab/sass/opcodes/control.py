@@ -14,12 +14,18 @@ from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, end, pure
 
 
+def _predicates(form: Form) -> list[Reader]:
+    """The predicates among the operands that may not hold."""
+    return [
+        form.predicate_of(operand)
+        for operand in form.operands
+        if operand.kind in ("P", "UP") and not (operand.index == TRUE and not operand.inverted)
+    ]
+
+
 def _condition(form: Form) -> Reader:
     """The guard, and the predicates among the operands: True where all hold."""
-    parts = [] if form.guard is None else [form.guard]
-    for operand in form.operands:
-        if operand.kind in ("P", "UP") and not (operand.index == TRUE and not operand.inverted):
-            parts.append(form.predicate_of(operand))
+    parts = [*([] if form.guard is None else [form.guard]), *_predicates(form)]
     if not parts:
         return lambda r: np.True_
     if len(parts) == 1:
@@ -47,7 +53,14 @@ def _branch(form: Form, machine: Machine) -> Action:
             machine.branch(now.collect((now.truth(taken(r)) != 0)[:, None]), target, behind)
 
         return any_lane
-    return lambda r: machine.branch(taken(r), target, behind)
+    if form.guard is None or _predicates(form):
+        return lambda r: machine.branch(taken(r), target, behind)
+
+    def held(r: list) -> None:
+        assert machine.held is not None
+        machine.branch_of(machine.held, target, behind)
+
+    return held
 
 
 def _branch_if_divergent(form: Form, machine: Machine, target: int, behind: int) -> Action:
