@@ -237,21 +237,18 @@ def _shape(
     """
     device, (per_step, ahead) = request.device, STEPS[row.inputs]
     per_step, block_size = step or per_step, size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
-    step_bytes = per_step * row.inputs * block_size * WIDEST_PACK_BYTES
-    one = groups >= SEVERAL_GROUPS or (ahead + FETCHED) * step_bytes > MOST_UNDER_WAY
-    fetched = KEPT_FETCHED if most_kept else FETCHED_OF_SEVERAL if one else FETCHED
+    bytes_per_pack = row.inputs * block_size * WIDEST_PACK_BYTES
+    follows = groups < SEVERAL_GROUPS and (ahead + FETCHED) * per_step * bytes_per_pack <= MOST_UNDER_WAY
+    fetched = KEPT_FETCHED if most_kept else FETCHED if follows else FETCHED_OF_SEVERAL
     blocks_per_row = device.sm_count // groups
     packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
     if packs > MOST_PACKS:
         return None
     kept = min(most_kept, packs // 2 - 1) // per_step * per_step if most_kept else 0
     packs -= kept
-    bytes_per_pack = row.inputs * block_size * WIDEST_PACK_BYTES
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
-    moved_per_pack = bytes_per_pack * (row.inputs + 1) / row.inputs
-    answer = ANSWER_BYTES / moved_per_pack
-    bandwidth = COPY_SHARE * (device.memory_bandwidth or MEMORY_BANDWIDTH) / device.sm_count
-    microseconds = 1e6 * moved_per_pack / bandwidth
+    answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
+    microseconds = _memory_microseconds(request, row, block_size * device.sm_count)
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
     if row_steps * per_step <= most_lag:
