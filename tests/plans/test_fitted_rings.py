@@ -208,16 +208,19 @@ def test_other_steps_save_time_by_the_prediction_and_bring_not_too_much() -> Non
         under_way = (steps.ahead + steps.fetched) * steps.per_step * row.inputs * steps.block_size * 16
         assert under_way <= fast_ring.MOST_UNDER_WAY
         assert steps.row_steps == 1 or row.inputs == 2
+        assert not row.unaligned or (row.inputs == 1 and steps.block_size >= fast_ring.ANYWHERE_BLOCK)
         assert steps.row_steps * steps.per_step >= 2
         assert request.rows >= fast_ring.STEP_ITERATIONS * steps.groups
+        assert request.cols >= fast_ring.STEP_COLUMNS
         assert steps.block_size in fast_ring.STEP_BLOCKS[row.inputs]
-    assert min(changed.values()) > 2, changed
+    assert min(changed.values()) > 0, changed
 
 
 def test_few_rows_doubles_rows_beyond_the_ring_and_an_h100_keep_their_steps() -> None:
     h100 = Device.named("H100")
     for rows, cols, dtype, op, device in (
         (30, 563_488, "float16", "log_softmax", H200), (238, 563_488, "float16", "log_softmax", h100),
+        (335, 200_000, "float32", "softmax", H200), (235, 568_921, "float16", "softmax_backward", H200),
         (100, 700_000, "float64", "log_softmax", H200), (40, 8_000_000, "float32", "softmax", H200),
         (30, 30_000_000, "float16", "softmax", H200),
     ):  # fmt: skip
