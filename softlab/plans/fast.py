@@ -38,7 +38,7 @@ from softlab.plans.fast_limits import (
     WARP_BLOCK,
     Cut,
 )
-from softlab.plans.fast_ring import around_ring, fitted, is_faster, ring_shape
+from softlab.plans.fast_ring import around_ring, fitted, is_faster, ring_shape, stepped
 from softlab.plans.fast_rows import (
     BLOCK,
     CLUSTER,
@@ -149,7 +149,7 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     if ring and is_faster(ring, shape, request, row):
         rule = "a ring in the shared memory of all SMs holds the row"
         take(request, log, RING, rule, packs=row.packs, beyond=row.limits.grid.beyond)
-        return around_ring(request, log, row, fitted(request, row, ring))
+        return around_ring(request, log, row, stepped(request, row, fitted(request, row, ring)))
     if shape:
         rule = "blocks on all SMs hold the row, with more rows in flight"
         take(request, log, GRID, rule, packs=row.packs, beyond=row.limits.grid.beyond)

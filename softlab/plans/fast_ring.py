@@ -17,8 +17,8 @@ others are read again. Then all wait for the answer, which is cheaper than to re
 2026-11-27, 13 rows). A pack that is only read takes half the time of one that is read and written.
 
 Threads without a pack take as long as those with one. Where memory is fast, that is what a step costs. There
-:func:`fitted` looks for blocks whose threads the row fills. The kernel is chosen before, for blocks of ``GRID_BLOCK``
-threads.
+:func:`fitted` looks for blocks whose threads the row fills, and :func:`stepped` for rows of fewer and larger steps. The
+kernel is chosen before, for blocks of ``GRID_BLOCK`` threads.
 """
 
 from __future__ import annotations
@@ -125,6 +125,48 @@ FITTED_ITERATIONS = 8
 
 
 @dataclass(frozen=True)
+class StepTime:
+    """What a type's rows take beside ``STEP_MICROSECONDS`` and ``PACK_OF_STEP``: microseconds per ``row``; and in
+    log_softmax, whose results need no exponentials, only the part ``logarithm`` of a pack's time. ``gain``: the least
+    part of the time that other steps must save by this prediction. Where it promised less, some launches were slower.
+    """
+
+    row: float
+    logarithm: float
+    gain: float
+
+
+#: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 144 lengths from 2^18 to 2^22 columns, 2300 launches
+#: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles were not measured.
+STEP_TIMES = {
+    (2, 1): StepTime(0.25, 0.77, 0.015),
+    (4, 1): StepTime(0.0, 1.0, 0.005),
+    (2, 2): StepTime(0.0, 1.0, 0.012),
+    (4, 2): StepTime(0.0, 1.0, 0.005),
+}
+#: What all types take (the same launches): microseconds per step, and per pack of ``GRID_BLOCK`` threads. Where rows
+#: begin anywhere, block 0 of the group loads head and tail, and all others wait for it. That takes the sum of
+#: ``ENDS_MICROSECONDS``, the second of them per ``GRID_BLOCK`` threads.
+STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.4, 0.6)
+#: The exponent for these times and that of memory, what each further row at once costs memory, and the part of its
+#: bandwidth that memory gives between start and end (the same launches).
+STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
+#: Inputs -> packs of a step, threads of a block, and the most steps of a row. A forward row is one step: with more, the
+#: prediction was up to 3 % too good. A gradient's row has two packs per thread at least, for the same reason.
+STEP_PACKS = {1: range(2, 5), 2: range(1, 4)}
+STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
+STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
+#: Rows that begin anywhere: gradients keep their steps, since 12 of 33 were up to 4 % slower with others, and forward
+#: rows take this many threads at least (fresh lengths of the same day).
+ANYWHERE_BLOCK = 448
+#: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.
+STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 18
+#: Bytes that an SM waits for at most: copies and prefetches under way. With 130 KiB rows took up to 15 % longer (the
+#: same launches).
+MOST_UNDER_WAY = 76 * 1024
+
+
+@dataclass(frozen=True)
 class RingShape:
     """How the ring kernel lies over the rows.
 
@@ -189,26 +231,27 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
             yield shape
 
 
-def _shape(request: PlanRequest, row: Row, groups: int, most_kept: int, size: int = 0) -> RingShape | None:
+def _shape(
+    request: PlanRequest, row: Row, groups: int, most_kept: int, size: int = 0, step: int = 0
+) -> RingShape | None:
     """The shape for a number of groups and the most packs that a thread keeps in registers; None if a row is too long.
 
     Less than half of a thread's packs are in registers: they are written and computed at once, while memory waits.
     """
     device, (per_step, ahead) = request.device, STEPS[row.inputs]
-    block_size = size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
-    fetched = KEPT_FETCHED if most_kept else FETCHED_OF_SEVERAL if groups >= SEVERAL_GROUPS else FETCHED
+    per_step, block_size = step or per_step, size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
+    bytes_per_pack = row.inputs * block_size * WIDEST_PACK_BYTES
+    follows = groups < SEVERAL_GROUPS and (ahead + FETCHED) * per_step * bytes_per_pack <= MOST_UNDER_WAY
+    fetched = KEPT_FETCHED if most_kept else FETCHED if follows else FETCHED_OF_SEVERAL
     blocks_per_row = device.sm_count // groups
     packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
     if packs > MOST_PACKS:
         return None
     kept = min(most_kept, packs // 2 - 1) // per_step * per_step if most_kept else 0
     packs -= kept
-    bytes_per_pack = row.inputs * block_size * WIDEST_PACK_BYTES
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
-    moved_per_pack = bytes_per_pack * (row.inputs + 1) / row.inputs
-    answer = ANSWER_BYTES / moved_per_pack
-    bandwidth = COPY_SHARE * (device.memory_bandwidth or MEMORY_BANDWIDTH) / device.sm_count
-    microseconds = 1e6 * moved_per_pack / bandwidth
+    answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
+    microseconds = _memory_microseconds(request, row, block_size * device.sm_count)
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
     if row_steps * per_step <= most_lag:
@@ -250,6 +293,54 @@ def fitted(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
     best = min(candidates, key=lambda other: _microseconds(request, row, other, times), default=shape)
     gains = _microseconds(request, row, best, times) < (1 - times.gain) * _microseconds(request, row, shape, times)
     return best if gains else shape
+
+
+def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
+    """The shape whose steps suit the row, or the given one where that saves too little.
+
+    A step takes a time of its own. So fewer, larger steps are faster while memory has not too much to bring at once.
+    """
+    kind = request.element.itemsize, row.inputs
+    many = request.rows >= STEP_ITERATIONS * shape.groups and request.cols >= STEP_COLUMNS
+    if kind not in STEP_TIMES or shape.kept or shape.again or not many:
+        return shape
+    if (row.unaligned and row.inputs > 1) or not _threads_count(request, row, THREAD_TIMES[kind]):
+        return shape
+    times = STEP_TIMES[kind]
+    most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
+    candidates = [
+        other
+        for block_size in STEP_BLOCKS[row.inputs]
+        if not row.unaligned or block_size >= ANYWHERE_BLOCK
+        for packs in STEP_PACKS[row.inputs]
+        for groups in range(1, most + 1)
+        if (other := _shape(request, row, groups, 0, block_size, packs)) and _suits(other, row)
+    ]
+    best = min(candidates, key=lambda other: _stepped_microseconds(request, row, other, times), default=shape)
+    now, new = (_stepped_microseconds(request, row, one, times) for one in (shape, best))
+    return best if new < (1 - times.gain) * now else shape
+
+
+def _suits(shape: RingShape, row: Row) -> bool:
+    """Whether the ring holds a row and its answer in few steps, and memory has not too much to bring at once."""
+    step_bytes = shape.per_step * row.inputs * shape.block_size * WIDEST_PACK_BYTES
+    few = shape.row_steps <= STEP_COUNTS[row.inputs] and shape.row_steps * shape.per_step >= FEWEST_PACKS
+    return few and _holds_answer(shape, 1) and (shape.ahead + shape.fetched) * step_bytes <= MOST_UNDER_WAY
+
+
+def _stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape, times: StepTime) -> float:
+    """The time of all rows, beside what every launch takes, by the times of steps."""
+    share = COPY_SHARE / STEADY_SHARE
+    memory = (
+        share * _memory_microseconds(request, row, row.packs * shape.groups) * (1 + STEP_GROUP * (shape.groups - 1))
+    )
+    width = shape.block_size / GRID_BLOCK
+    pack = PACK_OF_STEP * width * (times.logarithm if request.operator.name == "log_softmax" else 1)
+    threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * pack)
+    ends = ENDS_MICROSECONDS[0] + ENDS_MICROSECONDS[1] * width if row.unaligned else 0
+    row_time = (memory**STEP_OVERLAP + threads**STEP_OVERLAP + ends**STEP_OVERLAP) ** (1 / STEP_OVERLAP)
+    lag = (shape.stages - shape.ahead * shape.per_step) * shape.block_size * request.device.sm_count
+    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * share * _memory_microseconds(request, row, lag)
 
 
 def _holds_answer(shape: RingShape, steps: int) -> bool:
@@ -318,6 +409,8 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     rule = "as many as the row fills, where threads without a pack take time that memory does not need"
     log.note("How many threads of a block share a row?", shape.block_size, rule, filled=round(shape.filled(row), 2))
     packs = log.note("How many packs does a thread hold?", shape.packs, "as few as hold the row")
+    rule = "one row in as few steps as memory can follow, where steps take time that memory does not need"
+    log.note("How many of them are a step?", shape.per_step, rule, steps=shape.row_steps)
     rule = "those of a row, and those that are loaded until its statistic is known"
     stages = log.note("How many packs does the ring have per thread?", shape.stages, rule, packs=packs)
     if shape.kept:

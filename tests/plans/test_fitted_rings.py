@@ -1,4 +1,4 @@
-"""Blocks of the ring that fit the row: where the plan takes them, and what stays as it is."""
+"""Blocks and steps of the ring that fit the row: where the plan takes them, and what stays as it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from softlab.dtypes import element_type
 from softlab.hardware.devices import Device
 from softlab.plans import Plan, fast, fast_ring
 from softlab.plans.fast_limits import GRID_BLOCK
-from softlab.plans.fast_ring import RingShape, fitted, ring_shape
+from softlab.plans.fast_ring import RingShape, fitted, ring_shape, stepped
 from softlab.plans.fast_rows import Row, row_of
 from softlab.plans.planner import OPERATORS, PlanRequest, StepLog
 from softlab.plans.resources import Resources
@@ -55,9 +55,15 @@ def problems(count: int) -> Iterator[tuple[int, int, str, str]]:
         yield (1 << 28) // (cols * element_type(dtype).itemsize), cols, dtype, op
 
 
+def plain_rings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on rings have blocks of GRID_BLOCK threads, and steps of STEPS packs."""
+    for name in ("fitted", "stepped"):
+        monkeypatch.setattr(fast, name, lambda request, row, shape: shape)
+
+
 def test_blocks_that_fit_change_neither_the_kernel_nor_what_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     fitting = {problem: made(*problem) for problem in problems(150)}
-    monkeypatch.setattr(fast, "fitted", lambda request, row, shape: shape)
+    plain_rings(monkeypatch)
     changed = 0
     for problem, plan in fitting.items():
         plain = made(*problem)
@@ -71,7 +77,7 @@ def test_blocks_that_fit_change_neither_the_kernel_nor_what_it_reads(monkeypatch
 def test_an_h100_keeps_its_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its memory gives an SM 25 GB/s instead of 36, and its threads are as fast: 512 of them keep up with it."""
     names = [made(*problem, device="H100").name for problem in problems(150)]
-    monkeypatch.setattr(fast, "fitted", lambda request, row, shape: shape)
+    plain_rings(monkeypatch)
     assert names == [made(*problem, device="H100").name for problem in problems(150)]
 
 
@@ -163,4 +169,97 @@ def test_the_prediction_by_hand() -> None:
     two = replace(ring, groups=2)
     assert fast_ring._microseconds(request, row, two, times) == pytest.approx(
         32 * ((2 * 1.006 * memory) ** 3 + (threads - fast_ring.UNALIGNED_MICROSECONDS) ** 3) ** (1 / 3) + 0.3 * lag
+    )
+
+
+def steps_of(rows: int, cols: int, dtype: str, op: str, device: Device = H200
+             ) -> tuple[PlanRequest, Row, RingShape, RingShape]:  # fmt: skip
+    """A request, its row, the fitted ring, and the one whose steps suit the row."""
+    request, row, _, fits = shapes(rows, cols, dtype, op, device)
+    return request, row, fits, stepped(request, row, fits)
+
+
+def test_a_forward_row_is_one_step_of_more_packs() -> None:
+    """Four steps of two packs, the last of them a third full, become one of three."""
+    _, row, fits, steps = steps_of(148, 902_496, "float16", "log_softmax")
+    assert (fits.per_step, fits.row_steps) == (2, 4)
+    assert (steps.per_step, steps.row_steps) == (3, 1)
+    assert fits.filled(row) < 0.85 < 0.95 < steps.filled(row)
+
+
+def test_other_steps_save_time_by_the_prediction_and_bring_not_too_much() -> None:
+    changed = dict.fromkeys([(2, 1), (4, 1), (2, 2), (4, 2)], 0)
+    for problem in problems(300):
+        request = asked(*problem)
+        row = row_of(request, StepLog())
+        ring = ring_shape(request, row)
+        if ring is None or row.packs <= row.limits.grid.beyond:
+            continue
+        fits = fitted(request, row, ring)
+        steps = stepped(request, row, fits)
+        if steps is fits:
+            continue
+        kind = request.element.itemsize, row.inputs
+        changed[kind] += 1
+        times = fast_ring.STEP_TIMES[kind]
+        old, new = (fast_ring._stepped_microseconds(request, row, shape, times) for shape in (fits, steps))
+        assert new < (1 - times.gain) * old
+        assert (steps.kept, steps.again, steps.late) == (0, 0, 0)
+        under_way = (steps.ahead + steps.fetched) * steps.per_step * row.inputs * steps.block_size * 16
+        assert under_way <= fast_ring.MOST_UNDER_WAY
+        assert steps.row_steps == 1 or row.inputs == 2
+        assert not row.unaligned or (row.inputs == 1 and steps.block_size >= fast_ring.ANYWHERE_BLOCK)
+        assert steps.row_steps * steps.per_step >= 2
+        assert request.rows >= fast_ring.STEP_ITERATIONS * steps.groups
+        assert request.cols >= fast_ring.STEP_COLUMNS
+        assert steps.block_size in fast_ring.STEP_BLOCKS[row.inputs]
+    assert min(changed.values()) > 0, changed
+
+
+def test_few_rows_doubles_rows_beyond_the_ring_and_an_h100_keep_their_steps() -> None:
+    h100 = Device.named("H100")
+    for rows, cols, dtype, op, device in (
+        (30, 563_488, "float16", "log_softmax", H200), (238, 563_488, "float16", "log_softmax", h100),
+        (335, 200_000, "float32", "softmax", H200), (235, 568_921, "float16", "softmax_backward", H200),
+        (100, 700_000, "float64", "log_softmax", H200), (40, 8_000_000, "float32", "softmax", H200),
+        (30, 30_000_000, "float16", "softmax", H200),
+    ):  # fmt: skip
+        _, _, fits, steps = steps_of(rows, cols, dtype, op, device)
+        assert steps is fits, (rows, cols, dtype, op)
+
+
+def test_two_steps_of_prefetches_only_where_memory_can_follow() -> None:
+    """Three steps of 24 KiB may be under way, but not three of 32 KiB."""
+    request = asked(64, 1 << 20)
+    row = row_of(request, StepLog())
+    fetched = {}
+    for packs in (2, 3, 4):
+        shape = fast_ring._shape(request, row, 1, 0, 512, packs)
+        assert shape
+        fetched[packs] = shape.fetched
+    assert fetched == {2: 2, 3: 2, 4: 1}
+
+
+def test_the_prediction_of_steps_by_hand() -> None:
+    """One group of 132 blocks, a row of one step of three packs per thread."""
+    request = asked(97, 686_712, op="log_softmax")
+    row = row_of(request, StepLog())
+    shape = fast_ring._shape(request, row, 1, 0, 512, 3)
+    assert shape
+    assert (shape.row_steps, shape.stages) == (1, 18)
+    bandwidth = 0.906 * 4.8e6  # bytes per microsecond
+    memory, lag = 2 * 4 * 686_712 / bandwidth, 15 * 512 * 132 * 32 / bandwidth
+    threads = 0.27 + 3 * 0.215
+    times = fast_ring.STEP_TIMES[4, 1]
+    expected = 97 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
+    assert fast_ring._stepped_microseconds(request, row, shape, times) == pytest.approx(expected)
+    unaligned = asked(97, 686_713, op="log_softmax")
+    ends = 0.4 + 0.6
+    assert fast_ring._stepped_microseconds(unaligned, row_of(unaligned, StepLog()), shape, times) == pytest.approx(
+        97 * (memory**6 + threads**6 + ends**6) ** (1 / 6) + 0.3 * lag
+    )
+    slower = fast_ring.StepTime(0.25, 0.77, 0.015)
+    threads = 0.25 + 0.27 + 3 * 0.215 * 0.77
+    assert fast_ring._stepped_microseconds(request, row, shape, slower) == pytest.approx(
+        97 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
     )
