@@ -352,8 +352,11 @@ class Counters(Observer):
 
     def _add_repeated(self) -> None:
         """Count the accesses that were only noted so far."""
-        for (index, store), noted in self._of_global.items():
-            self._counts[index, list(_GLOBAL_COLUMNS[store])] += noted
+        for store, columns in _GLOBAL_COLUMNS.items():
+            noted = {index: sums for (index, stores), sums in self._of_global.items() if stores == store}
+            if noted:
+                at = np.fromiter(noted, np.int64, len(noted))[:, None], np.array(columns)
+                self._counts[at] += np.array(list(noted.values()))
         self._of_global.clear()
         self._plain.clear()
         for repeated in self._repeated_shared:
