@@ -41,9 +41,11 @@ class Arenas:
         """Nobody uses an array that :meth:`take` gave any more. The largest ones are kept."""
         whole = array if array.base is None else array.base
         kept: list[np.ndarray] = []
+        left = _MOST_BYTES
         for free in sorted([*self._free, whole], key=len, reverse=True):
-            if sum(one.nbytes for one in kept) + free.nbytes <= _MOST_BYTES:
+            if free.nbytes <= left:
                 kept.append(free)
+                left -= free.nbytes
         self._free = kept
 
 

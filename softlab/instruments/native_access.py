@@ -302,7 +302,8 @@ class NativeAccess:
     def begin(self, orders: Sequence[HappensBefore], time: int, *, keyed: bool) -> None:
         """A batch with these orders begins. ``keyed``: they are compiled ones, and words matter."""
         self._orders, self._keyed = list(orders), keyed
-        self._common[[ORDERS, BEGIN]] = len(orders), time
+        self._common[ORDERS] = len(orders)
+        self._common[BEGIN] = time
         self._changes = -1
 
     def ready(self, compiled: str) -> bool:

@@ -19,23 +19,38 @@ from softlab.traces import Accesses, Shuffles
 
 #: Rows kept of each kind unless asked otherwise: about 6 MB of accesses.
 DEFAULT_LIMIT = 20_000
+#: Sets of lanes of which it is remembered which of their warps are recorded.
+_MOST_SEEN = 64
 
 
 @dataclass(frozen=True)
 class _RecordedWarps:
     """The warps of the recorded blocks that have a lane in a set: (n,) each, ``active`` (n, 32).
 
-    ``at``: index of each warp's row among the rows of the set's spread values.
+    ``at``: index of each warp's row among the rows of the set's spread values. ``rows``: these indices, each once.
     """
 
     block: np.ndarray
     warp: np.ndarray
     at: np.ndarray
     active: np.ndarray
+    rows: np.ndarray
 
     def pick(self, spread: np.ndarray) -> np.ndarray:
         """A copy of these warps' rows of a value that is spread over whole warps, (n, 32)."""
         return spread[0, self.warp] if spread.shape[0] == 1 else spread[self.at, self.warp]
+
+    def pick_of(self, lanes: Lanes, value: np.ndarray) -> np.ndarray:
+        """The same of a value of the set, (rows, columns) or (lanes,), without spreading other blocks."""
+        if isinstance(lanes, Box):
+            spread = lanes.spread(value[self.rows])
+        else:
+            ends = np.searchsorted(lanes.row_index, (self.rows, self.rows + 1))
+            spread = np.zeros((len(self.rows), lanes.threads), value.dtype)
+            for row, first, end in zip(spread, *ends.tolist(), strict=True):
+                row[lanes.column_index[first:end]] = value[first:end]
+            spread = spread.reshape(len(spread), -1, WARP)
+        return spread[np.searchsorted(self.rows, self.at), self.warp]
 
 
 class _BroadcastAddresses(NamedTuple):
@@ -95,10 +110,12 @@ class _LoopEvent:
 class _Log:
     """Events up to a limit of rows. What all rows of an event share is repeated only at the end."""
 
-    def __init__(self, limit: int, file: str) -> None:
+    def __init__(self, limit: int, file: str, lines: dict[int, int]) -> None:
+        """``lines``: what is known of the lines of instructions; what is found out is kept there."""
         self._left = limit
         self.full = limit <= 0
         self._file = file
+        self._lines = lines
         self._events: list[_Event | _LoopEvent] = []
         #: The number of events that it was made for, and what :meth:`_layout` made.
         self._laid_out: tuple[int, list[Any], np.ndarray, np.ndarray] = (-1, [], np.zeros(0), np.zeros(0))
@@ -160,12 +177,13 @@ class _Log:
 
     def common(self) -> dict[str, np.ndarray]:
         """The columns that accesses and shuffles share."""
-        lines: dict[int, int] = {}
+        lines = self._lines
 
         def line(site: Site | InstructionSite) -> int:
-            if site.index not in lines:
-                lines[site.index] = source_line(site.instruction.frames, self._file) or 0
-            return lines[site.index]
+            found = lines.get(site.index)
+            if found is None:
+                found = lines[site.index] = source_line(site.instruction.frames, self._file) or 0
+            return found
 
         return {
             "line": self.of_sites(line, "i4"),
@@ -217,9 +235,10 @@ class Recorder(Observer):
         self._linear = np.zeros(0, np.int64)
         self._step = 0
         self._warps_per_block = 1
-        self._seen: tuple[Lanes | None, _RecordedWarps | None] = (None, None)
+        #: The recorded warps of the sets that came last, which are kept alive.
+        self._seen: dict[int, tuple[Lanes, _RecordedWarps | None]] = {}
         self._known: KnownAddresses
-        self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
+        self._shared, self._global, self._shuffles = (_Log(limit, file, self._machine.lines) for _ in range(3))
 
     def batch(self, batch: Any) -> None:
         """Find out which rows of the batch are recorded."""
@@ -227,7 +246,7 @@ class Recorder(Observer):
         self._linear = batch.geometry.linear(np.arange(batch.blocks))
         self._rows = self._wanted_rows()
         self._warps_per_block = batch.threads // WARP
-        self._seen = (None, None)
+        self._seen.clear()
 
     def _wanted_rows(self) -> np.ndarray:
         """The rows of the batch that are recorded."""
@@ -280,7 +299,7 @@ class Recorder(Observer):
         if len(rows):
             block, warp = self._linear[rows[:, 2] // per_block], (rows[:, 2] % per_block).astype(np.int32)
             active = (rows[:, 3:4] >> np.arange(WARP) & 1).astype(bool)
-            warps = _RecordedWarps(block, warp, np.zeros(len(rows), np.int64), active)
+            warps = _RecordedWarps(block, warp, np.zeros(len(rows), np.int64), active, np.zeros(1, np.int64))
             accesses = (self._machine.access(site, np.uint64(0)) for site in run.code.loads)
             sites = tuple(
                 one[0] if one is not None else site for one, site in zip(accesses, run.code.loads, strict=True)
@@ -316,24 +335,39 @@ class Recorder(Observer):
             log.add(_Event(site, self._step, warps, (_OneAddress(address),)))
             return
         whole = address if address.shape == lanes.extent else np.broadcast_to(address, lanes.extent)
-        spread = lanes.spread(whole)
-        log.add(_Event(site, self._step, warps, (warps.pick(spread).astype(np.uint64),)))
+        log.add(_Event(site, self._step, warps, (warps.pick_of(lanes, whole).astype(np.uint64),)))
 
     def _warps(self, lanes: Lanes, log: _Log) -> _RecordedWarps | None:
         if not len(self._rows) or log.full:
             return None
-        if self._seen[0] is not lanes:
-            self._seen = (lanes, self._find(lanes))
-        return self._seen[1]
+        seen = self._seen.get(id(lanes))
+        if seen is None:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            seen = self._seen[id(lanes)] = lanes, self._find(lanes)
+        return seen[1]
 
     def _find(self, lanes: Lanes) -> _RecordedWarps | None:
+        if isinstance(lanes, Box):
+            return self._find_in_box(lanes)
         active = lanes.mask[self._rows].reshape(len(self._rows), -1, WARP)
         number, warp = np.nonzero(active.any(axis=2))
         if not len(number):
             return None
         row = self._rows[number]
-        at = row if len(lanes.extent) == 1 else np.searchsorted(lanes.row_index[:, 0], row)
-        return _RecordedWarps(self._linear[row], warp.astype(np.int32), at, active[number, warp])
+        return _RecordedWarps(self._linear[row], warp.astype(np.int32), row, active[number, warp], np.unique(row))
+
+    def _find_in_box(self, lanes: Box) -> _RecordedWarps | None:
+        """The same where all blocks of a set have the same lanes."""
+        rows = self._rows if lanes.rows is None else self._rows[lanes.rows[self._rows]]
+        if not len(rows):
+            return None
+        active = lanes.warp_mask[0]
+        warp = np.flatnonzero(active.any(axis=1)).astype(np.int32)
+        at = rows if lanes.rows is None else np.searchsorted(lanes.row_index[:, 0], rows)
+        number = np.repeat(np.arange(len(rows)), len(warp))
+        warp = np.concatenate([warp] * len(rows))
+        return _RecordedWarps(self._linear[rows[number]], warp, at[number], active[warp], at)
 
     def shared(self) -> Accesses:
         """The accesses to shared memory."""

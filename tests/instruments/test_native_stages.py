@@ -229,8 +229,8 @@ def test_all_stages_of_an_access(stops: int | None, strong: int, monkeypatch: py
     ran: list[tuple[Any, ...]] = []
     answers = {stops: compiled.FULL}
 
-    def stage(f: Any, common: Any, lanes: Any, addresses: Any, count: int, now: int) -> int:
-        ran.append((f[compiled.STAGE], now))
+    def stage(f: Any, *given: Any) -> int:
+        ran.append((f[compiled.STAGE], given[-1]))
         return answers.pop(f[compiled.STAGE], compiled.ALL_DONE)
 
     filled: list[tuple[Any, ...]] = []
