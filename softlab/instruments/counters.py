@@ -63,7 +63,8 @@ class CountedKernel:
     ``machine``: what the assembler made of the accesses. ``issues``: index of each shared access that counts when it is
     issued -> the warps that issue it. ``sunk``: block -> indices of the accesses that its lanes make although the PTX
     has them earlier. ``loops``: index of each access in an unrolled loop -> the loop. ``stores``: whether each
-    instruction is a store. ``issued``: the columns in which ``once`` has anything. ``banks``, ``matrix_banks`` and ``sectors``: what the rules say, for all runs of the kernel.
+    instruction is a store. ``issued``: the columns in which ``once`` has anything. ``banks``, ``matrix_banks`` and
+    ``sectors``: what the rules say, for all runs of the kernel.
     """
 
     text: tuple[str, ...]
@@ -105,7 +106,9 @@ class CountedKernel:
         loops = {number: access.issue.loop for number, access in machine.accesses.items() if access.issue.loop}
         stores = tuple(i.opcode == "st" for i in image.instructions)
         issued = tuple(np.flatnonzero(once.any(axis=0)).tolist())
-        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk, loops, stores, issued)
+        return cls(
+            tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk, loops, stores, issued
+        )
 
 
 class Counters(Observer):

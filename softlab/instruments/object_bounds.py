@@ -24,6 +24,7 @@ from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.sites import Site
 from softlab.instruments.address_names import AddressNames, Spans
 
+
 class ObjectBounds(Observer):
     """Watches one run."""
 
