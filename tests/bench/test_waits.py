@@ -35,7 +35,7 @@ def test_the_ways_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         clock[0] += {"a": 1.0, "b": 2.0}[way] + len(ran) / 8
 
     ways = [{"way": "a"}, {"way": "b"}]
-    for repeats, after, rounds in ((3, 100.0, 3), (20, 7.0, 3), (20, 0.5, 1), (1, 100.0, 1)):
+    for repeats, after, rounds in ((3, 100.0, 3), (20, 8.0, 3), (20, 0.5, 1), (1, 100.0, 1)):
         ran.clear()
         monkeypatch.setattr(waits, "_REPEATS", repeats)
         monkeypatch.setattr(waits, "_FEWER_AFTER", after)
