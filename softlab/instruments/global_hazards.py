@@ -196,11 +196,14 @@ class GlobalHazards(Observer):
 
     def stopped(self) -> None:
         """So it is after a fault: the next launch has the memory."""
-        for held in (*self._orders, *self._shadows.values(), *self._blind.values()):
-            held.release()
+        for order in self._orders:
+            order.release()
+        for shadow in self._shadows.values():
+            shadow.release()
+        for blind in self._blind.values():
+            blind.release()
         self._orders = []
-        for known in (self._shadows, self._blind, self._frames, self._latest):
-            known.clear()
+        self._shadows, self._blind, self._frames, self._latest = {}, {}, {}, {}
 
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""

@@ -181,10 +181,10 @@ def searched(
     first = TABLES
     last = TABLES + TABLES_OF_ORDER * (common[ORDERS] - 1)
     found = access(
-        shadow[WRITTEN], shadow[HAS_READ], shadow[OTHER_READ],
-        common[first], common[first + FAR], common[first + ARENA], common[last], common[last + FAR], common[last + ARENA], common[BEGIN], common[ROOM], common[ROOM + 1],
-        common[ROOM + 2], lanes, addresses, count, f[CELLS], f[ORIGIN], f[SHIFT], f[FLAGS], now, f[STORES],
-        has_any(shadow[HAS], 1), f[IN_ROWS],
+        shadow[WRITTEN], shadow[HAS_READ], shadow[OTHER_READ], common[first], common[first + FAR],
+        common[first + ARENA], common[last], common[last + FAR], common[last + ARENA], common[BEGIN], common[ROOM],
+        common[ROOM + 1], common[ROOM + 2], lanes, addresses, count, f[CELLS], f[ORIGIN], f[SHIFT], f[FLAGS], now,
+        f[STORES], has_any(shadow[HAS], 1), f[IN_ROWS],
     )  # fmt: skip
     if found == UNKNOWN:
         return LOOK
