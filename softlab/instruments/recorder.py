@@ -65,10 +65,11 @@ class _BroadcastAddresses(NamedTuple):
         return id(self.lanes), self.address.shape, self.address.dtype
 
     def of(self, others: Sequence[_BroadcastAddresses], warps: _RecordedWarps) -> np.ndarray:
-        """Of several with the same key, (len(others), warps, 32) uint64."""
+        """Of several with the same key, (len(others), warps, 32)."""
         rows = np.concatenate([other.address for other in others])
         rows = np.broadcast_to(rows, (len(rows), self.lanes.extent[1]))
-        return self.lanes.spread(rows)[:, warps.warp].astype(np.uint64)
+        spread = self.lanes.spread(rows)
+        return spread if np.array_equal(warps.warp, np.arange(spread.shape[1])) else spread[:, warps.warp]
 
 
 class _OneAddress(NamedTuple):
@@ -88,23 +89,52 @@ class _OneAddress(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """One execution of an instruction by some warps."""
+    """One execution of an instruction by some warps.
 
-    site: Site | InstructionSite
-    step: int
+    Of the accesses of a loop each row has a step of its own, and ``which`` of the sites it is.
+    """
+
+    sites: tuple[Site | InstructionSite, ...]
+    step: int | np.ndarray
     warps: _RecordedWarps
     columns: tuple[np.ndarray | _BroadcastAddresses | _OneAddress, ...]
+    which: int | np.ndarray = 0
 
 
-@dataclass(frozen=True)
-class _LoopEvent:
-    """Accesses of a loop: each row has its own step, and ``which`` of the sites it is."""
+class _Layout(NamedTuple):
+    """The rows of so many events: each one's ``site`` of ``sites``, its ``step``, and its ``warp`` of all ``warps``.
 
-    sites: tuple[Site, ...]
-    which: np.ndarray
+    ``starts``: the first row of each event, and how many rows there are.
+    """
+
+    events: int
+    sites: list[Any]
+    warps: list[_RecordedWarps]
+    site: np.ndarray
     step: np.ndarray
-    warps: _RecordedWarps
-    columns: tuple[np.ndarray, ...]
+    warp: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of(cls, events: Sequence[_Event]) -> _Layout:
+        """The layout of the rows of these events."""
+        counts = [len(event.warps.warp) for event in events]
+        starts = np.cumsum([0, *counts])
+        warps = {id(event.warps): event.warps for event in events}
+        ends = np.cumsum([0, *(len(one.warp) for one in warps.values())]).tolist()
+        place = dict(zip(warps, ends, strict=False))
+        sites = {id(site): site for event in events for site in event.sites}
+        number = {site: at for at, site in enumerate(sites)}
+        first = [number[id(event.sites[0])] for event in events]
+        site = np.repeat(first, counts)
+        warp = np.repeat([place[id(event.warps)] for event in events] - starts[:-1], counts) + np.arange(starts[-1])
+        of_one = [event.step if isinstance(event.step, int) else 0 for event in events]
+        step = np.repeat(of_one, counts)
+        for event, start, end in zip(events, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            if not isinstance(event.step, int):
+                site[start:end] = np.array([number[id(one)] for one in event.sites])[event.which]
+                step[start:end] = event.step
+        return cls(len(events), list(sites.values()), list(warps.values()), site, step, warp, starts)
 
 
 class _Log:
@@ -116,16 +146,15 @@ class _Log:
         self.full = limit <= 0
         self._file = file
         self._lines = lines
-        self._events: list[_Event | _LoopEvent] = []
-        #: The number of events that it was made for, and what :meth:`_layout` made.
-        self._laid_out: tuple[int, list[Any], np.ndarray, np.ndarray] = (-1, [], np.zeros(0), np.zeros(0))
+        self._events: list[_Event] = []
+        self._laid_out: _Layout | None = None
 
     @property
     def left(self) -> int:
         """Rows that may still come."""
         return max(0, self._left)
 
-    def add(self, event: _Event | _LoopEvent) -> None:
+    def add(self, event: _Event) -> None:
         """Keep the event, the one that passes the limit too."""
         self._events.append(event)
         self._left -= len(event.warps.warp)
@@ -136,44 +165,41 @@ class _Log:
 
     def of_sites(self, value: Callable[[Any], Any], dtype: str) -> np.ndarray:
         """What follows from each row's site."""
-        sites, number, _ = self._layout()
-        return np.array([value(site) for site in sites], dtype)[number]
+        layout = self._layout()
+        return np.array([value(site) for site in layout.sites], dtype)[layout.site]
 
-    def _layout(self) -> tuple[list[Any], np.ndarray, np.ndarray]:
-        """(the different sites, the number of its site and the step of each row)."""
-        if self._laid_out[0] != len(self._events):
-            sites: dict[int, tuple[int, Any]] = {}
-            values: list[tuple[int, int, int]] = []
-            for event in self._events:
-                if isinstance(event, _LoopEvent):
-                    of_each = [sites.setdefault(id(site), (len(sites), site))[0] for site in event.sites]
-                    which = zip(event.which.tolist(), event.step.tolist(), strict=True)
-                    values += [(of_each[number], step, 1) for number, step in which]
-                else:
-                    number = sites.setdefault(id(event.site), (len(sites), event.site))[0]
-                    values.append((number, event.step, len(event.warps.warp)))
-            number_of, step, rows = np.array(values, np.int64).reshape(-1, 3).T
-            different = [site for _, site in sites.values()]
-            self._laid_out = len(self._events), different, np.repeat(number_of, rows), np.repeat(step, rows)
-        return self._laid_out[1:]
+    def _layout(self) -> _Layout:
+        """What each row is, once for all columns."""
+        if self._laid_out is None or self._laid_out.events != len(self._events):
+            self._laid_out = _Layout.of(self._events)
+        return self._laid_out
 
     def column(self, number: int) -> np.ndarray:
         """The rows of all events. Events of the same warps are spread together."""
-        made: dict[int, np.ndarray] = {}
+        own: dict[int, np.ndarray] = {}
         alike: dict[tuple, list[int]] = {}
         for at, event in enumerate(self._events):
             column = event.columns[number]
             if isinstance(column, np.ndarray):
-                made[at] = column
+                own[at] = column
             else:
                 alike.setdefault((type(column), id(event.warps), column.key), []).append(at)
+        if not alike:
+            return np.concatenate(list(own.values()))
+        starts = self._layout().starts
+        found = np.empty((starts[-1], WARP), np.uint64)  # only addresses are kept without a copy per warp
+        for at, rows in own.items():
+            found[starts[at] : starts[at + 1]] = rows
         for numbers in alike.values():
             columns: list[Any] = [self._events[at].columns[number] for at in numbers]
-            made.update(zip(numbers, columns[0].of(columns, self._events[numbers[0]].warps), strict=True))
-        return np.concatenate([made[at] for at in range(len(self._events))])
+            warps = self._events[numbers[0]].warps
+            found[starts[numbers][:, None] + np.arange(len(warps.warp))] = columns[0].of(columns, warps)
+        return found
 
     def warps(self, name: str) -> np.ndarray:
-        return np.concatenate([getattr(e.warps, name) for e in self._events])
+        """Of the warp of each row."""
+        layout = self._layout()
+        return np.concatenate([getattr(warps, name) for warps in layout.warps])[layout.warp]
 
     def common(self) -> dict[str, np.ndarray]:
         """The columns that accesses and shuffles share."""
@@ -190,7 +216,7 @@ class _Log:
             "instruction": self.of_sites(lambda site: site.index, "i4"),
             "block": self.warps("block"),
             "warp": self.warps("warp"),
-            "step": self._layout()[2],
+            "step": self._layout().step,
             "active": self.warps("active"),
         }
 
@@ -305,7 +331,7 @@ class Recorder(Observer):
                 one[0] if one is not None else site for one, site in zip(accesses, run.code.loads, strict=True)
             )
             steps = rows[:, 0] + self._step + 1
-            self._global.add(_LoopEvent(sites, rows[:, 1], steps, warps, (rows[:, 4:].astype(np.uint64),)))
+            self._global.add(_Event(sites, steps, warps, (rows[:, 4:].astype(np.uint64),), rows[:, 1]))
         self._step += run.accesses
 
     def shuffle(
@@ -316,7 +342,7 @@ class Recorder(Observer):
         warps = self._warps(lanes, self._shuffles)
         if warps is not None:
             columns = (warps.pick(source).astype(np.int8), warps.pick(given), warps.pick(received))
-            self._shuffles.add(_Event(site, self._step, warps, columns))
+            self._shuffles.add(_Event((site,), self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
         found = self._machine.access(site, address, self._known)
@@ -329,13 +355,13 @@ class Recorder(Observer):
             return
         if isinstance(lanes, Box) and isinstance(address, np.ndarray) and len(address) == 1:
             # The array of a value never changes, so it can be spread over the warps at the end.
-            log.add(_Event(site, self._step, warps, (_BroadcastAddresses(lanes, address),)))
+            log.add(_Event((site,), self._step, warps, (_BroadcastAddresses(lanes, address),)))
             return
         if not isinstance(address, np.ndarray):
-            log.add(_Event(site, self._step, warps, (_OneAddress(address),)))
+            log.add(_Event((site,), self._step, warps, (_OneAddress(address),)))
             return
         whole = address if address.shape == lanes.extent else np.broadcast_to(address, lanes.extent)
-        log.add(_Event(site, self._step, warps, (warps.pick_of(lanes, whole).astype(np.uint64),)))
+        log.add(_Event((site,), self._step, warps, (warps.pick_of(lanes, whole).astype(np.uint64),)))
 
     def _warps(self, lanes: Lanes, log: _Log) -> _RecordedWarps | None:
         if not len(self._rows) or log.full:
