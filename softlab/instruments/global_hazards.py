@@ -711,7 +711,8 @@ class GlobalHazards(Observer):
             warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
             words, before = (tuple(mbarrier_keys(rows, word, of).tolist()) for of in (parity, 1 - parity))
             numbers = lanes.row_index * lanes.threads + lanes.column_index
-            found = lanes, offset, OwnWords(words, before, tuple(rows.tolist()), warps, numbers)
+            own = OwnWords(words, before, tuple(rows.tolist()), warps, numbers, lanes.threads // WARP)
+            found = lanes, offset, own
             self._known_words[id(lanes), id(offset), parity] = found
         return found[2]
 

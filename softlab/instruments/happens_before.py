@@ -80,7 +80,7 @@ class OwnWords:
     """One word per block, which the same warps of each block use.
 
     ``words``: one for each of ``rows``; ``before``: those whose news they take over; ``warps`` (rows, n): the warps of
-    the batch; ``lanes`` (rows, m): the lanes of these warps that use them.
+    the batch; ``lanes`` (rows, m): the lanes of these warps that use them. ``in_block``: warps of a block.
     """
 
     words: tuple[int, ...]
@@ -88,11 +88,22 @@ class OwnWords:
     rows: tuple[int, ...]
     warps: np.ndarray
     lanes: np.ndarray
+    in_block: int
 
     @cached_property
     def row_index(self) -> np.ndarray:
         """The rows, (rows, 1)."""
         return np.array(self.rows)[:, None]
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """0, 1, 2, ... for each of the rows, (rows, 1)."""
+        return np.arange(len(self.rows))[:, None]
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The warps of the batch in the blocks of the rows, (rows, warps of a block); ``in_block`` of them each."""
+        return self.row_index * self.in_block + np.arange(self.in_block)
 
     @cached_property
     def of_lanes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -474,7 +485,7 @@ class HappensBefore:
         self._tell_own(own, now)
         if own.warps.size == self._blocks * self.warps:  # all of the batch
             vectors = self._tables().known.reshape(self._blocks, self.warps, -1).max(axis=1)
-            vectors[own.row_index, self._columns_of(own.row_index)] = now
+            vectors[own.row_index, self._columns_of(own)] = now
         else:
             known = self._knowledge(own.warps.reshape(-1), now)
             vectors = known.reshape(*own.warps.shape, -1).max(axis=1)
@@ -497,9 +508,9 @@ class HappensBefore:
             if vector is not None:
                 self._told.tell_all(word, vector)
 
-    def _columns_of(self, rows: np.ndarray) -> np.ndarray:
-        """The columns of the blocks in these rows, (rows, 1)."""
-        return rows if self.per_block else rows * self.warps + np.arange(self.warps)
+    def _columns_of(self, own: OwnWords) -> np.ndarray:
+        """The columns of the blocks."""
+        return own.row_index if self.per_block else own.columns
 
     def read_own(self, own: OwnWords) -> None:
         """As :meth:`read`, of words that the warps of each block share."""
@@ -520,7 +531,7 @@ class HappensBefore:
         """The warps of each block learn what the block's vector says."""
         far, rows = self._tables(), own.row_index
         far.differs[rows] = True
-        learnt = vectors[np.arange(len(rows))[:, None], self._columns_of(rows)]
+        learnt = vectors[own.numbers, self._columns_of(own)]
         if own.warps.size == self._blocks * self.warps:  # all of the batch
             known = far.known.reshape(self._blocks, self.warps, -1)
             np.maximum(known, vectors[:, None], out=known)

@@ -154,7 +154,7 @@ class Orders:
         of_blocks = np.array(warps).reshape(-1, WARPS) if len(warps) == ALL else None
         if of_blocks is not None and not far:
             own = OwnWords(tuple(words[::THREADS].tolist()), tuple(before[::THREADS].tolist()), tuple(range(BLOCKS)),
-                           of_blocks, lane.reshape(BLOCKS, -1))  # fmt: skip
+                           of_blocks, lane.reshape(BLOCKS, -1), WARPS)  # fmt: skip
             order.read_own(own) if kind == "wait" else order.publish_own(own, now)
         elif kind == "wait":
             order.read(self.access_of(words, lane))
