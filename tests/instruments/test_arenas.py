@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available
 from softlab.errors import KernelFault
 from softlab.instruments import arenas, blind_atomics, global_shadow, native_order
 from softlab.instruments.arenas import Arenas
@@ -76,7 +77,7 @@ def test_a_launch_gives_its_arenas_back_also_after_a_fault(check: bool | str, mo
     watched = Watched()
     for module in (native_order, global_shadow, blind_atomics):
         monkeypatch.setattr(module, "ARENAS", watched)
-    monkeypatch.setattr(arenas, "_LEAST_ZEROS", 0)
+    monkeypatch.setattr(arenas, "_LEAST_ZEROS", 1)
     kernel = Kernel(COUNTED, "counted")
     arguments = np.zeros(64, np.int32), np.zeros(1, np.uint32)
     if check is True:
@@ -86,3 +87,20 @@ def test_a_launch_gives_its_arenas_back_also_after_a_fault(check: bool | str, mo
         assert kernel.run(2, 32, arguments, check=check, record=False, compiled="all").findings
     assert watched.taken >= 5, "of orders, of two arrays, and of the atomics"
     assert watched.used == 0
+
+
+LATER = """extern "C" __global__ void later(int* x) {
+  if (threadIdx.x == 0 && (blockIdx.x == 0 || blockIdx.x == 100)) x[0] = blockIdx.x + 1;
+  __syncthreads();
+  if (blockIdx.x == 0) asm volatile("trap;");
+}"""
+
+
+WAYS = ["none", pytest.param("all", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+def test_a_run_that_collects_knows_what_was_accessed_before_a_fault(compiled: str) -> None:
+    """The first batch of blocks ends by a trap; a block of the next one writes what it wrote."""
+    run = Kernel(LATER, "later").run(128, 256, [np.zeros(20_000, np.int32)], check="collect", compiled=compiled)
+    assert [(finding.kind, finding.line) for finding in run.findings] == [("trap", 4), ("race", 2)]
