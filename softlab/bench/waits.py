@@ -1,7 +1,7 @@
 """What checks of races cost where blocks wait for each other, or threads publish by fences.
 
 ``python -m softlab.bench.waits --blocks 8 100 --only look_back thread_flags`` prints milliseconds of the processor of
-plain runs, and how many times as long counters and all checks take.
+plain runs, and how many times as long counters and all checks take: the least of 20 runs each, of fewer long ones.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ extern "C" __global__ void grid_sync(int* x) {
   }
 }
 """
-_REPEATS, _FEWER_AFTER = 4, 6.0
+#: Runs of each way, and seconds of all runs after which there are no more.
+_REPEATS, _FEWER_AFTER = 20, 6.0
 
 
 @dataclass(frozen=True)
@@ -139,20 +140,21 @@ KERNELS = {
 }
 
 
-def seconds_of(run: Callable[..., Any], **how: Any) -> float:
-    """The least time of the processor of four runs, of fewer where they take more than six seconds together."""
-    taken: list[float] = []
-    while len(taken) < _REPEATS and sum(taken) < _FEWER_AFTER:
-        start = time.process_time()
-        run(**how)
-        taken.append(time.process_time() - start)
-    return min(taken)
+def least_seconds(run: Callable[..., Any], ways: Sequence[dict[str, Any]]) -> list[float]:
+    """The least time of the processor of the runs in each way. The ways take turns, so that they meet the same load."""
+    taken: list[list[float]] = [[] for _ in ways]
+    while len(taken[0]) < _REPEATS and sum(map(sum, taken)) < _FEWER_AFTER:
+        for how, of_way in zip(ways, taken, strict=True):
+            start = time.process_time()
+            run(**how)
+            of_way.append(time.process_time() - start)
+    return [min(of_way) for of_way in taken]
 
 
 def timed(run: Callable[..., Any]) -> str:
     """The cells of a line that are measured: milliseconds plain, then counters and all checks in multiples of it."""
     compiled = "all" if available() else "none"
-    plain, counters, checks = (seconds_of(run, compiled=compiled, **how) for how in MODES.values())
+    plain, counters, checks = least_seconds(run, [{"compiled": compiled, **how} for how in MODES.values()])
     return f"{plain * 1e3:.1f} | {counters / plain:.1f} | {checks / plain:.1f}"
 
 

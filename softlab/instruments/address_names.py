@@ -18,6 +18,7 @@ from softlab.instruments.variables import Variable, VariableTable
 #: Bytes around address 0 that count as an offset from a null pointer.
 _NULL_BYTES = 1 << 32
 _ADDRESSES = 1 << 64
+Spans = tuple[tuple[int, int], ...]
 _CHECK_INDEX = ". Check the index against the size of the array"
 
 
@@ -34,11 +35,24 @@ class AddressNames:
         self._source = source
         self._file = file
         self._parameters = parameters
+        self._spans: tuple[int, dict[int, Spans], dict[int, Spans]] = -1, {}, {}
 
     @cached_property
     def table(self) -> VariableTable:
         """The variables that each access may use."""
         return VariableTable.of(self._image)
+
+    def spans(self, shared_bytes: int) -> tuple[dict[int, Spans], dict[int, Spans]]:
+        """Index of each access -> where the variables begin and end that it may use: shared ones, and local ones.
+
+        ``shared_bytes``: shared memory of a block. One array that fills it needs no look.
+        """
+        if self._spans[0] != shared_bytes:
+            shared = {index: _spans_of(found, shared_bytes) for index, found in self.table.shared.items()}
+            shared = {index: spans for index, spans in shared.items() if spans != ((0, shared_bytes),)}
+            local = {index: _spans_of(found, 0) for index, found in self.table.local.items()}
+            self._spans = shared_bytes, shared, local
+        return self._spans[1:]
 
     def described(self, site: Site, address: int, parameters: bytes, shared_bytes: int) -> Described | None:
         """An address outside the array that it was computed from; None where the array is not known.
@@ -154,6 +168,10 @@ class AddressNames:
             ". The source has no trap in this line. The compiler writes one where it knows that C++ leaves the result "
             "undefined, such as an access through a null pointer"
         )
+
+
+def _spans_of(variables: Sequence[Variable], nbytes: int) -> Spans:
+    return tuple((v.start, nbytes if v.end is None else v.end) for v in variables)
 
 
 def _nearest(variables: Sequence[Variable], address: int) -> Variable:

@@ -16,6 +16,7 @@ from softlab.emulator.lanes import WARP
 from softlab.emulator.machine.definedness import reads_and_writes
 from softlab.emulator.machine.native_python import Int64s
 from softlab.emulator.ptx.linker import Image
+from softlab.instruments.arenas import ARENAS
 from softlab.instruments.global_shadow import LANE_MASK, TIME_SHIFT, Clash, GlobalShadow, Ordered, Stamps, lane_of
 from softlab.instruments.known_steps import is_whole_warp
 from softlab.instruments.native_global import fill_row, is_run
@@ -80,7 +81,7 @@ class BlindAtomics:
     """The blind atomics on one array, of ``cells`` cells, in blocks of ``threads`` threads."""
 
     def __init__(self, cells: int, threads: int) -> None:
-        self._last = np.zeros(cells, np.int64)
+        self._last = ARENAS.zeros(cells)
         #: Of each cell one of another block than the last.
         self._other = GlobalShadow(cells, threads)
         self._threads = threads
@@ -88,7 +89,13 @@ class BlindAtomics:
     def places(self) -> tuple[int, int]:
         """Of the tables in which :func:`record` records."""
         self._other.has[0] = True
-        return self._last.ctypes.data, self._other.tables()[0].ctypes.data
+        return self._last.ctypes.data, self._other.written.ctypes.data
+
+    def release(self) -> None:
+        """Nobody asks any more: leave the tables to others."""
+        ARENAS.give_zeros(self._last)
+        self._last = np.zeros(0, np.int64)
+        self._other.release()
 
     def record(self, access: Stamps, batch: int) -> None:
         """Record the atomics of one instruction. ``batch``: the time when the batch began."""
@@ -104,7 +111,7 @@ class BlindAtomics:
     def forget(self, cell: np.ndarray) -> None:
         """The cells are stored to, or looked at by a strong access."""
         self._last[cell] = 0
-        self._other.tables()[0][cell] = 0
+        self._other.written[cell] = 0
 
     def clashing(self, access: Stamps, batch: int, ordered: Ordered) -> Clash:
         """Atomics of other blocks with nothing that orders them and a plain access."""

@@ -290,7 +290,8 @@ class ClusterHazards(Hazards):
         Who does not look at the answer has not waited.
         """
         shadow = self.shadow
-        shadow.track_remote()
+        if shadow.remote is None:
+            shadow.track_remote()
         if action == "wait" and site.index in self._unread:
             return
         if action in ("arrive", "wait") and self._use_own(site, lanes, offset, action, phase):

@@ -63,7 +63,8 @@ class CountedKernel:
     ``machine``: what the assembler made of the accesses. ``issues``: index of each shared access that counts when it is
     issued -> the warps that issue it. ``sunk``: block -> indices of the accesses that its lanes make although the PTX
     has them earlier. ``loops``: index of each access in an unrolled loop -> the loop. ``stores``: whether each
-    instruction is a store. ``banks``, ``matrix_banks`` and ``sectors``: what the rules say, for all runs of the kernel.
+    instruction is a store. ``issued``: the columns in which ``once`` has anything. ``banks``, ``matrix_banks`` and
+    ``sectors``: what the rules say, for all runs of the kernel.
     """
 
     text: tuple[str, ...]
@@ -74,6 +75,7 @@ class CountedKernel:
     sunk: Mapping[int, tuple[int, ...]]
     loops: Mapping[int, UnrolledLoop]
     stores: tuple[bool, ...]
+    issued: tuple[int, ...]
     banks: PatternCache = field(default_factory=lambda: PatternCache(bank_figures, BANK_PERIOD, 2))
     matrix_banks: PatternCache = field(default_factory=lambda: PatternCache(matrix_figures, BANK_PERIOD, 2))
     sectors: PatternCache = field(default_factory=lambda: PatternCache(sector_figures, SECTOR, 1))
@@ -103,7 +105,10 @@ class CountedKernel:
         frames = tuple(tuple((f.file, f.line) for f in i.frames) for i in image.instructions)
         loops = {number: access.issue.loop for number, access in machine.accesses.items() if access.issue.loop}
         stores = tuple(i.opcode == "st" for i in image.instructions)
-        return cls(tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk, loops, stores)
+        issued = tuple(np.flatnonzero(once.any(axis=0)).tolist())
+        return cls(
+            tuple(i.text for i in image.instructions), frames, once, machine, issues, sunk, loops, stores, issued
+        )
 
 
 class Counters(Observer):
@@ -352,8 +357,11 @@ class Counters(Observer):
 
     def _add_repeated(self) -> None:
         """Count the accesses that were only noted so far."""
-        for (index, store), noted in self._of_global.items():
-            self._counts[index, list(_GLOBAL_COLUMNS[store])] += noted
+        for store, columns in _GLOBAL_COLUMNS.items():
+            noted = {index: sums for (index, stores), sums in self._of_global.items() if stores == store}
+            if noted:
+                at = np.fromiter(noted, np.int64, len(noted))[:, None], np.array(columns)
+                self._counts[at] += np.array(list(noted.values()))
         self._of_global.clear()
         self._plain.clear()
         for repeated in self._repeated_shared:
@@ -389,8 +397,9 @@ class Counters(Observer):
         issued = np.zeros(len(self._counts), np.int64)
         for index, (start, stop) in self._ranges.items():
             issued[start:stop] += self._warps[index]
-        once = self._counted.once
-        counts = self._counts + issued[:, None] * once
+        once, counts = self._counted.once, self._counts.copy()
+        for column in self._counted.issued:
+            counts[:, column] += issued * once[:, column]
         for unrolled in self._loops.values():
             unrolled.settle()
             for number, figures in unrolled.figures.items():

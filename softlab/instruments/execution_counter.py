@@ -18,7 +18,7 @@ class ExecutionCounter:
         self._executions = executions
         self._edges = {(s.block, s.target): 0 for s in executions.sources if isinstance(s, Edge)}
         self._turns = {s.instruction: 0 for s in executions.sources if isinstance(s, Turns)}
-        self._trips = {loop: TripCounter(loop, stages) for loop, stages in executions.loops.items()}
+        self._trips = {loop: TripCounter(loop, stages, executions.answers) for loop, stages in executions.loops.items()}
         self._watched: dict[int, list[TripCounter]] = {}
         for loop, trips in self._trips.items():
             for block in {*loop.entries, loop.body}:
@@ -68,7 +68,7 @@ class ExecutionCounter:
         """
         self.batch()
         values = np.array([self._value(source, warps) for source in self._executions.sources], np.int64)
-        counts = {name: terms @ values for name, terms in self._executions.terms.items()}
+        counts = {name: sums.total(values) for name, sums in self._executions.sums.items()}
         return counts, int(self._executions.estimated @ values)
 
     def _value(self, source: Source, warps: Mapping[int, int]) -> int:

@@ -36,6 +36,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,6 +81,31 @@ _Sum = Mapping[Source, int]
 
 
 @dataclass(frozen=True)
+class Sums:
+    """Sums of few sources each: ``rows`` are those that have any, and their terms begin at ``starts``."""
+
+    count: int
+    rows: np.ndarray
+    starts: np.ndarray
+    source: np.ndarray
+    times: np.ndarray
+
+    @classmethod
+    def of(cls, terms: np.ndarray) -> Sums:
+        """Of (rows, sources) factors, most of which are 0."""
+        row, source = np.nonzero(terms)
+        rows, starts = np.unique(row, return_index=True)
+        return cls(len(terms), rows, starts, source, terms[row, source])
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """The sum of each row: the matrix times ``values`` (sources,)."""
+        found = np.zeros(self.count, np.int64)
+        if len(self.rows):
+            found[self.rows] = np.add.reduceat(values[self.source] * self.times, self.starts)
+        return found
+
+
+@dataclass(frozen=True)
 class Executions:
     """Executed machine instructions as sums of what a run counts.
 
@@ -94,7 +120,17 @@ class Executions:
     estimated: np.ndarray
     rare: tuple[int, ...]
 
-    @property
+    @cached_property
+    def answers(self) -> dict[tuple[Loop, bytes], tuple[int, ...]]:
+        """What the stages of loops answered for iterations that came before: of all runs."""
+        return {}
+
+    @cached_property
+    def sums(self) -> dict[str, Sums]:
+        """The terms that are not 0."""
+        return {name: Sums.of(terms) for name, terms in self.terms.items()}
+
+    @cached_property
     def loops(self) -> dict[Loop, list[Stage]]:
         """The unrolled loops and what is asked about each."""
         found: dict[Loop, list[Stage]] = {}

@@ -190,15 +190,29 @@ class GlobalHazards(Observer):
             self._native.begin(self._orders, self._events.batch_start, keyed=self._keyed)
 
     def done(self) -> None:
-        """After the last batch nobody asks for the order of events."""
-        if self._batch.geometry.first + self._batch.blocks >= math.prod(self._batch.geometry.grid):
+        """After the last batch nobody asks for the order of events, nor for what was accessed."""
+        if self._is_last():
             self.stopped()
 
     def stopped(self) -> None:
-        """So it is after a fault: the next launch has the memory."""
+        """So it is after a fault, unless a run that collects its faults goes on with the next batch.
+
+        That one has an order of its own; what was accessed so far counts.
+        """
         for order in self._orders:
             order.release()
         self._orders = []
+        if self._batch.collects and not self._is_last():
+            return
+        for shadow in self._shadows.values():
+            shadow.release()
+        for blind in self._blind.values():
+            blind.release()
+        self._shadows, self._blind, self._frames, self._latest = {}, {}, {}, {}
+
+    def _is_last(self) -> bool:
+        """Whether the batch is the last one."""
+        return bool(self._batch.geometry.first + self._batch.blocks >= math.prod(self._batch.geometry.grid))
 
     def _analyse(self, batch: Batch) -> None:
         """Which instructions need no look, and how wide a cell is."""
@@ -706,7 +720,8 @@ class GlobalHazards(Observer):
             warps = lanes.row_index * (lanes.threads // WARP) + np.unique(lanes.column_index // WARP)
             words, before = (tuple(mbarrier_keys(rows, word, of).tolist()) for of in (parity, 1 - parity))
             numbers = lanes.row_index * lanes.threads + lanes.column_index
-            found = lanes, offset, OwnWords(words, before, tuple(rows.tolist()), warps, numbers)
+            own = OwnWords(words, before, tuple(rows.tolist()), warps, numbers, lanes.threads // WARP)
+            found = lanes, offset, own
             self._known_words[id(lanes), id(offset), parity] = found
         return found[2]
 

@@ -11,6 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from softlab.instruments.arenas import ARENAS
+
 TIME_SHIFT = 28
 LANE_MASK = (1 << 20) - 1
 #: The access is strong: an atomic, or volatile, relaxed, acquire or release.
@@ -28,6 +30,7 @@ FLAGS_OF_ATOMICS = STRONG | IN_BLOCK | WIDTHS
 
 #: The tables of a shadow.
 _WRITTEN, _READ, _OTHER_READ = range(3)
+_NO_CELLS = np.zeros(0, np.int64)
 #: (times, lanes of earlier accesses or -1 for earlier batches, lanes of this access) -> whether each pair is ordered.
 Ordered = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -78,18 +81,36 @@ class GlobalShadow:
     """The cells of one array. Two reads are kept: the last one, and one by another thread that it does not follow."""
 
     def __init__(self, cells: int, threads: int) -> None:
-        self._written = np.zeros(cells, np.int64)
-        self._read = np.zeros(cells, np.int64)
-        self._other_read = np.zeros(cells, np.int64)
+        self._written = ARENAS.zeros(cells)
+        self._read = self._other_read = _NO_CELLS
         self._threads = threads
         #: Whether any cell has a stamp of each table. Compiled code writes it, too.
         self.has = np.zeros(3, np.int64)
-        #: Where the items of these arrays are: of the three tables, and of ``has``.
-        self.places = tuple(array.ctypes.data for array in (*self.tables(), self.has))
+        #: Where the items of these arrays are: of the three tables, and of ``has``. Compiled code looks here each time.
+        self.places = np.array([self._written.ctypes.data, 0, 0, self.has.ctypes.data])
+        self.place = self.places.ctypes.data
+
+    def track_reads(self) -> None:
+        """Make the tables of reads, before the first one."""
+        if self._read is _NO_CELLS:
+            self._read, self._other_read = (ARENAS.zeros(len(self._written)) for _ in range(2))
+            self.places[_READ:] = self._read.ctypes.data, self._other_read.ctypes.data, self.has.ctypes.data
+
+    @property
+    def written(self) -> np.ndarray:
+        """The stamp of the last write of each cell."""
+        return self._written
 
     def tables(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The stamps of each cell: written, read, and the other read."""
+        self.track_reads()
         return self._written, self._read, self._other_read
+
+    def release(self) -> None:
+        """Nobody asks any more: leave the tables to others."""
+        for table in (self._written, self._read, self._other_read):
+            ARENAS.give_zeros(table)
+        self._written = self._read = self._other_read = _NO_CELLS
 
     # Questions
 
@@ -178,6 +199,7 @@ class GlobalShadow:
 
     def read(self, access: Stamps, batch: int, ordered: Ordered) -> None:
         """Record reads."""
+        self.track_reads()
         if self.has[_READ]:
             found = self._clashes(self._read, Stamps(access.cell, access.lane, 0, 0), batch, ordered)
             if len(found):

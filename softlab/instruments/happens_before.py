@@ -39,6 +39,9 @@ from softlab.instruments.warp_syncs import WarpSyncs, distinct, passes_alone, wa
 
 #: Warps of a batch from which on what is known of other blocks is kept per block, not per warp.
 _MOST_COLUMNS = 2048
+#: The lanes of a warp, and for each of them the mask of itself and those after it.
+_LANES = np.arange(WARP, dtype=np.uint32)
+_FROM_LANE = np.uint32(0xFFFFFFFF) << _LANES
 
 
 @dataclass
@@ -77,7 +80,7 @@ class OwnWords:
     """One word per block, which the same warps of each block use.
 
     ``words``: one for each of ``rows``; ``before``: those whose news they take over; ``warps`` (rows, n): the warps of
-    the batch; ``lanes`` (rows, m): the lanes of these warps that use them.
+    the batch; ``lanes`` (rows, m): the lanes of these warps that use them. ``in_block``: warps of a block.
     """
 
     words: tuple[int, ...]
@@ -85,11 +88,22 @@ class OwnWords:
     rows: tuple[int, ...]
     warps: np.ndarray
     lanes: np.ndarray
+    in_block: int
 
     @cached_property
     def row_index(self) -> np.ndarray:
         """The rows, (rows, 1)."""
         return np.array(self.rows)[:, None]
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """0, 1, 2, ... for each of the rows, (rows, 1)."""
+        return np.arange(len(self.rows))[:, None]
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The warps of the batch in the blocks of the rows, (rows, warps of a block); ``in_block`` of them each."""
+        return self.row_index * self.in_block + np.arange(self.in_block)
 
     @cached_property
     def of_lanes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -436,19 +450,15 @@ class HappensBefore:
 
     def lanes_follow(self, words: Sequence[Hashable], lane: np.ndarray) -> None:
         """Of the lanes of a warp that access one word, each comes after what those before it did until their fence."""
-        together: dict[tuple[Hashable, int], list[int]] = {}
-        for word, one in zip(words, lane.tolist(), strict=True):
-            together.setdefault((word, one // WARP), []).append(one % WARP)
+        groups = _later_lanes(words, lane)
+        if not groups:
+            return
         groupings: dict[int, np.ndarray] = {}
-        fenced = self._own_fenced(np.array([warp for _, warp in together]))
-        for ((_, warp), lanes), time in zip(together.items(), fenced.tolist(), strict=True):
-            row, own = divmod(warp, self.warps)
-            if time > 0 and len(lanes) > 1:
+        fenced = self._own_fenced(np.array([warp for warp, _ in groups], np.int64))
+        for (warp, later), time in zip(groups, fenced.tolist(), strict=True):
+            if time > 0:
                 masks = groupings.setdefault(time, np.zeros((self._blocks, self.warps, WARP), np.uint32))
-                later = 0
-                for one in reversed(lanes):
-                    later |= 1 << one
-                    masks[row, own, one] |= later
+                masks[divmod(warp, self.warps)] |= later
         for time, masks in groupings.items():
             if not self._syncs.record(masks, time):
                 rows, warps = np.nonzero(masks.any(axis=2))
@@ -475,7 +485,7 @@ class HappensBefore:
         self._tell_own(own, now)
         if own.warps.size == self._blocks * self.warps:  # all of the batch
             vectors = self._tables().known.reshape(self._blocks, self.warps, -1).max(axis=1)
-            vectors[own.row_index, self._columns_of(own.row_index)] = now
+            vectors[own.row_index, self._columns_of(own)] = now
         else:
             known = self._knowledge(own.warps.reshape(-1), now)
             vectors = known.reshape(*own.warps.shape, -1).max(axis=1)
@@ -498,9 +508,9 @@ class HappensBefore:
             if vector is not None:
                 self._told.tell_all(word, vector)
 
-    def _columns_of(self, rows: np.ndarray) -> np.ndarray:
-        """The columns of the blocks in these rows, (rows, 1)."""
-        return rows if self.per_block else rows * self.warps + np.arange(self.warps)
+    def _columns_of(self, own: OwnWords) -> np.ndarray:
+        """The columns of the blocks."""
+        return own.row_index if self.per_block else own.columns
 
     def read_own(self, own: OwnWords) -> None:
         """As :meth:`read`, of words that the warps of each block share."""
@@ -521,7 +531,7 @@ class HappensBefore:
         """The warps of each block learn what the block's vector says."""
         far, rows = self._tables(), own.row_index
         far.differs[rows] = True
-        learnt = vectors[np.arange(len(rows))[:, None], self._columns_of(rows)]
+        learnt = vectors[own.numbers, self._columns_of(own)]
         if own.warps.size == self._blocks * self.warps:  # all of the batch
             known = far.known.reshape(self._blocks, self.warps, -1)
             np.maximum(known, vectors[:, None], out=known)
@@ -568,6 +578,31 @@ class HappensBefore:
         """These lanes pass the barrier of their cluster."""
         clusters = lane // (self.threads * size)
         self.read(StrongAccess([("cluster", number) for number in clusters.tolist()], lane))
+
+
+def _later_lanes(words: Sequence[Hashable], lane: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """Of lanes of a warp that access one word: the warp, and for each lane itself and those after it, (32,) masks.
+
+    A lane that accesses a word alone among its warp is left out.
+    """
+    if len(words) > 1 and words.count(words[0]) == len(words) and bool((lane[1:] > lane[:-1]).all()):
+        warps, first = np.unique(lane // WARP, return_index=True)
+        masks = np.bitwise_or.reduceat(np.uint32(1) << (lane % WARP).astype(np.uint32), first)
+        several = np.flatnonzero(masks & masks - np.uint32(1))
+        here = masks[several, None] >> _LANES & np.uint32(1)
+        return list(zip(warps[several].tolist(), masks[several, None] & _FROM_LANE * here, strict=True))
+    together: dict[tuple[Hashable, int], list[int]] = {}
+    for word, one in zip(words, lane.tolist(), strict=True):
+        together.setdefault((word, one // WARP), []).append(one % WARP)
+    found = []
+    for (_, warp), lanes in together.items():
+        if len(lanes) > 1:
+            masks, later = np.zeros(WARP, np.uint32), 0
+            for one in reversed(lanes):
+                later |= 1 << one
+                masks[one] |= later
+            found.append((warp, masks))
+    return found
 
 
 def _spaced(numbers: np.ndarray) -> np.ndarray | slice:

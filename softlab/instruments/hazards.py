@@ -184,10 +184,10 @@ class Hazards(WaitHazards):
             return False
         again = self.is_strong(site)
         recorded = self._lone.record(site, lanes, address, shape, self.may_be_alone, self._pattern, again)
-        if recorded:
-            self._not_alone.pop(site.index, None)
-        else:
+        if not recorded:
             self._not_alone[site.index] = failed + 1
+        elif failed:
+            del self._not_alone[site.index]
         return recorded
 
     def may_be_alone(self, first: int, end: int) -> bool:

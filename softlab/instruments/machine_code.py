@@ -141,6 +141,11 @@ class MachineCode:
         return {}
 
     @cached_property
+    def lines(self) -> dict[int, int]:
+        """Index of a PTX instruction -> its line of the source, as far as anybody has asked."""
+        return {}
+
+    @cached_property
     def fused(self) -> tuple[FusedAccess, ...]:
         """The accesses that move the data of several of the PTX, in order."""
         groups: dict[int, list[int]] = {}

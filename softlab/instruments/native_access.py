@@ -33,14 +33,16 @@ from softlab.instruments.known_steps import (
 from softlab.instruments.native_global import NO_ROOM, OTHER_READS, SHARED_CELLS, UNKNOWN, access, are_rows
 from softlab.instruments.node_layout import HAS_FAR, LANES_SHARE, THREADS
 
-# Items of a frame: where the function goes on, and where it stops; places of the tables of the array's shadow;
+# Items of a frame: where the function goes on, and where it stops; the place of the places of the array's shadow;
 # addresses of the array; cells and words of a lane, and bits of an address within a cell; flags of stamps; what the
 # instruction does, and whether others than its block learn of it; places of the tables of blind atomics, 0 for none;
 # the place of what all frames share; whether the lanes of the present access are as ``are_rows`` says.
 (
-    STAGE, AT, UNTIL, WRITTEN, HAS_READ, OTHER_READ, HAS, BASE, END, CELLS, WORDS, ORIGIN, SHIFT, FLAGS, STORES,
-    OPERATES, RELEASES, IS_STRONG, TO_OTHERS, BLIND, BLIND_OTHER, COMMON, IN_ROWS, FRAME,
-) = range(24)  # fmt: skip
+    STAGE, AT, UNTIL, SHADOW, BASE, END, CELLS, WORDS, ORIGIN, SHIFT, FLAGS, STORES, OPERATES, RELEASES, IS_STRONG,
+    TO_OTHERS, BLIND, BLIND_OTHER, COMMON, IN_ROWS, FRAME,
+) = range(21)  # fmt: skip
+# Items of the places of a shadow.
+WRITTEN, HAS_READ, OTHER_READ, HAS = range(4)
 # What all frames share: how many orders there are; whether reads of words are remembered, and whether NumPy looks for
 # races; when the batch began; places of memory for one access; of each order the places of three tables.
 ORDERS, REMEMBERS, APART, BEGIN, ROOM = range(5)
@@ -170,23 +172,25 @@ def has_any(has: Int64s, number: int) -> int:
     return has[number]
 
 
-def searched(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int) -> int:
-    """Look for races and record the access. Gives what :func:`whole_access` says."""
+def searched(
+    f: Int64s, common: Int64s, shadow: Int64s, lanes: Int64s, addresses: Int64s, count: int, now: int
+) -> int:  # fmt: skip
+    """Look for races and record the access. Gives what :func:`whole_access` says. ``shadow``: places of its tables."""
     if common[APART]:
         return LOOK
     first = TABLES
     last = TABLES + TABLES_OF_ORDER * (common[ORDERS] - 1)
     found = access(
-        f[WRITTEN], f[HAS_READ], f[OTHER_READ], common[first], common[first + FAR], common[first + ARENA],
-        common[last], common[last + FAR], common[last + ARENA], common[BEGIN], common[ROOM], common[ROOM + 1],
-        common[ROOM + 2], lanes, addresses, count, f[CELLS], f[ORIGIN], f[SHIFT], f[FLAGS], now, f[STORES],
-        has_any(f[HAS], 1), f[IN_ROWS],
+        shadow[WRITTEN], shadow[HAS_READ], shadow[OTHER_READ], common[first], common[first + FAR],
+        common[first + ARENA], common[last], common[last + FAR], common[last + ARENA], common[BEGIN], common[ROOM],
+        common[ROOM + 1], common[ROOM + 2], lanes, addresses, count, f[CELLS], f[ORIGIN], f[SHIFT], f[FLAGS], now,
+        f[STORES], has_any(shadow[HAS], 1), f[IN_ROWS],
     )  # fmt: skip
     if found == UNKNOWN:
         return LOOK
     if found == NO_ROOM:
         return ALL_FULL
-    has_recorded(f[HAS], f[STORES], found == OTHER_READS)
+    has_recorded(shadow[HAS], f[STORES], found == OTHER_READS)
     if found == SHARED_CELLS and (not f[OPERATES] or f[FLAGS] & IN_BLOCK):
         return LOST
     return ALL_DONE
@@ -217,7 +221,7 @@ def whole_access(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, co
             fill_words(common[ROOM + 3], common[ROOM + 4], addresses, lanes, count, f[WORDS])
     while f[STAGE] < f[UNTIL]:
         if f[STAGE] == SEARCH:
-            found = searched(f, common, lanes, addresses, count, now)
+            found = searched(f, common, f[SHADOW], lanes, addresses, count, now)
         else:
             found = told_order(f, common, lanes, addresses, count, now + 1)
         if found != ALL_DONE:
@@ -246,7 +250,7 @@ def plain_access(f: Int64s, common: Int64s, lanes: Int64s, addresses: Int64s, co
     if f[STAGE] == FENCES and not begins(f, lanes, addresses, count):
         return OUTSIDE
     if f[STAGE] < AFTER:
-        found = searched(f, common, lanes, addresses, count, now)
+        found = searched(f, common, f[SHADOW], lanes, addresses, count, now)
         if found != ALL_DONE:
             return found
     f[STAGE] = 0
@@ -298,7 +302,8 @@ class NativeAccess:
     def begin(self, orders: Sequence[HappensBefore], time: int, *, keyed: bool) -> None:
         """A batch with these orders begins. ``keyed``: they are compiled ones, and words matter."""
         self._orders, self._keyed = list(orders), keyed
-        self._common[[ORDERS, BEGIN]] = len(orders), time
+        self._common[ORDERS] = len(orders)
+        self._common[BEGIN] = time
         self._changes = -1
 
     def ready(self, compiled: str) -> bool:
@@ -319,14 +324,14 @@ class NativeAccess:
 
         ``blind``: what keeps them if they are atomics whose old value nobody uses. It and the shadow must live on.
         """
-        f = np.zeros(FRAME, np.int64)
         self._most_items = max(self._most_items, accessed.cells, accessed.words)
-        written, read, other_read, has = shadow.places
-        f[UNTIL:IN_ROWS] = (
-            DONE, written, read, other_read, has, first, end, accessed.cells, accessed.words, origin, accessed.shift,
-            accessed.flags, *does, *(blind.places() if blind is not None else (0, 0)), self._place,
-        )  # fmt: skip
-        return f
+        if not does.stores:
+            shadow.track_reads()
+        blind_places = blind.places() if blind is not None else (0, 0)
+        return np.array((
+            FENCES, 0, DONE, shadow.place, first, end, accessed.cells, accessed.words, origin,
+            accessed.shift, accessed.flags, *does, *blind_places, self._place, 0,
+        ), np.int64)  # fmt: skip
 
     def access(self, frame: np.ndarray, lanes: np.ndarray, addresses: np.ndarray, now: int) -> int:
         """Do all of an access of lanes at addresses, (lanes,) of 64 bits each, and say what is left to NumPy.

@@ -368,6 +368,9 @@ class NativeShadow:
         self.objects: MbarrierWords | None = None
         self._known: tuple[Any, ...] = (self,) * 5
         self._tables: list[Any] = []
+        #: As compiled code takes them: the tables that an access alone needs; the cells of one of them.
+        self._of_alone: tuple[int, ...] = ()
+        self._cells = 0
         self._frame = np.zeros(_FRAME, np.int64)
         self._ready = False
         self._room = np.zeros((_FRAME - _ROOM, 0), np.int64)
@@ -392,12 +395,8 @@ class NativeShadow:
 
         It holds as long as the shadow has the same tables and the pattern lives.
         """
-        arrays = [pattern.words, pattern.codes, pattern.threads_of_words]
-        cells = self._shadow.stamps(True).size
-        return partial(
-            _ALONE.call, *self._arguments()[:4], *map(id, arrays), len(pattern.words), cells, first, int(store),
-            int(pattern.distinct),
-        )  # fmt: skip
+        self._look_at_tables()
+        return partial(_ALONE.call, *self._of_alone, *pattern.places, self._cells, first, store, pattern.distinct)
 
     def record_again(self, pattern: AccessPattern, first: int) -> bool:
         """As :meth:`Shadow.record_again <softlab.instruments.shadow.Shadow.record_again>` does."""
@@ -457,6 +456,8 @@ class NativeShadow:
         sizes = shadow.words, shadow.threads // WARP, shadow.stamps(True).size, shadow.granule.bit_length() - 1
         self._frame[:_ROOM] = *(table.ctypes.data for table in self._tables), *sizes, *has
         self._known = *shadow.changing(), held
+        self._cells = shadow.stamps(True).size
+        self._of_alone = tuple(map(id, self._tables[:4]))
 
     def _arguments(self) -> list[int]:
         """The tables, as compiled code takes arrays."""

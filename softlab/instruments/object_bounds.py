@@ -22,10 +22,7 @@ from softlab.emulator.machine.observers import Batch, Observer
 from softlab.emulator.memory.copies import Copy
 from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.sites import Site
-from softlab.instruments.address_names import AddressNames
-from softlab.instruments.variables import Variable
-
-_Spans = tuple[tuple[int, int], ...]
+from softlab.instruments.address_names import AddressNames, Spans
 
 
 class ObjectBounds(Observer):
@@ -35,16 +32,13 @@ class ObjectBounds(Observer):
         self._names = names
         self._batch: Any = None
         self._known: KnownAddresses
-        self._shared: dict[int, _Spans] = {}
-        self._local: dict[int, _Spans] = {}
+        self._shared: dict[int, Spans] = {}
+        self._local: dict[int, Spans] = {}
 
     def batch(self, batch: Batch) -> None:
-        """The next accesses are those of this batch. One array that fills the memory needs no look."""
-        table, nbytes = self._names.table, batch.shared.nbytes
+        """The next accesses are those of this batch."""
         self._batch, self._known = batch, batch.shared.known
-        self._shared = {i: _spans(variables, nbytes) for i, variables in table.shared.items()}
-        self._shared = {i: spans for i, spans in self._shared.items() if spans != ((0, nbytes),)}
-        self._local = {i: _spans(variables, 0) for i, variables in table.local.items()}
+        self._shared, self._local = self._names.spans(batch.shared.nbytes)
 
     def shared_access(self, site: Site, lanes: Lanes, address: Value, values: tuple[Value, ...]) -> None:
         """The access must stay in a variable that its address comes from."""
@@ -91,7 +85,7 @@ class ObjectBounds(Observer):
                 block=batch.geometry.block_index(row), address=offset, symbol=shown.symbol,
             ))  # fmt: skip
 
-    def _check(self, spans: _Spans, site: Site, lanes: Lanes, address: Value) -> None:
+    def _check(self, spans: Spans, site: Site, lanes: Lanes, address: Value) -> None:
         known = self._known.of(address)
         if known is not None:
             first, last = known.lowest, known.highest + site.width
@@ -112,7 +106,3 @@ class ObjectBounds(Observer):
         fault = self._batch.faults.memory_fault(kind, lanes, site, bad, address)
         assert isinstance(fault, BadLanes) or not self._batch.collects
         raise fault
-
-
-def _spans(variables: tuple[Variable, ...], nbytes: int) -> _Spans:
-    return tuple((v.start, nbytes if v.end is None else v.end) for v in variables)

@@ -72,12 +72,7 @@ class PatternCache:
             if relative.shape[1] > 1 and (relative != relative[0]).any():
                 return self._each_warp(site, lanes, address)
             relative = relative[:1]
-        key = (site.width, site.store, lanes.threads, lanes.column_key, relative.shape[1], relative.tobytes())
-        pattern = self._patterns.get(key)
-        if pattern is None:
-            if len(self._patterns) >= _MOST_PATTERNS:
-                self._patterns.clear()
-            pattern = self._patterns[key] = _Pattern(max(1, self.period // site.width), self._figures)
+        pattern = self._pattern(site, lanes, relative.shape[1], relative.tobytes())
         times = lanes.extent[0] // len(address)
         if len(address) == 1:
             phase = int(address[0, 0]) % self.period // site.width
@@ -89,6 +84,25 @@ class PatternCache:
         if new.any():
             self._learn(pattern, site, lanes, relative, np.unique(phases[new]))
         return pattern.figures[phases].sum(axis=0) * times
+
+    def of_known(self, site: Site, lanes: Box, known: Addresses) -> np.ndarray:
+        """The same of addresses that all blocks share."""
+        relative = known.pattern.relative
+        pattern = self._pattern(site, lanes, relative.shape[1], known.pattern.content)
+        phase = known.first % self.period // site.width
+        if not pattern.known[phase]:
+            self._learn(pattern, site, lanes, relative, np.array([phase]))
+        return np.asarray(pattern.figures[phase] * lanes.extent[0])
+
+    def _pattern(self, site: Site, lanes: Box, columns: int, relative: bytes) -> _Pattern:
+        """What is known of addresses relative to the first one."""
+        key = site.width, site.store, lanes.threads, lanes.column_key, columns, relative
+        found = self._patterns.get(key)
+        if found is None:
+            if len(self._patterns) >= _MOST_PATTERNS:
+                self._patterns.clear()
+            found = self._patterns[key] = _Pattern(max(1, self.period // site.width), self._figures)
+        return found
 
     def _learn(self, pattern: _Pattern, site: Site, lanes: Box, relative: np.ndarray, phases: np.ndarray) -> None:
         """Evaluate a block's figures for these phases of its first lane's address."""
@@ -114,8 +128,8 @@ class _Repeated:
     """An access, and how often an equal one came."""
 
     site: Site
-    lanes: Lanes
-    address: np.ndarray
+    lanes: Box
+    known: Addresses
     times: int = 0
 
 
@@ -135,7 +149,7 @@ class RepeatedAccesses:
         if found is None:
             if len(self._seen) >= _MOST_PATTERNS:
                 self._settle()
-            found = self._seen[key] = _Repeated(site, lanes, known.array)
+            found = self._seen[key] = _Repeated(site, lanes, known)
         found.times += 1
 
     def take_totals(self) -> dict[tuple[int, bool], np.ndarray]:
@@ -146,6 +160,6 @@ class RepeatedAccesses:
 
     def _settle(self) -> None:
         for one in self._seen.values():
-            key, figures = (one.site.index, one.site.store), self._cache.total(one.site, one.lanes, one.address)
+            key, figures = (one.site.index, one.site.store), self._cache.of_known(one.site, one.lanes, one.known)
             self._totals[key] = self._totals.get(key, 0) + figures * one.times
         self._seen.clear()

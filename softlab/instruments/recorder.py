@@ -19,23 +19,38 @@ from softlab.traces import Accesses, Shuffles
 
 #: Rows kept of each kind unless asked otherwise: about 6 MB of accesses.
 DEFAULT_LIMIT = 20_000
+#: Sets of lanes of which it is remembered which of their warps are recorded.
+_MOST_SEEN = 64
 
 
 @dataclass(frozen=True)
 class _RecordedWarps:
     """The warps of the recorded blocks that have a lane in a set: (n,) each, ``active`` (n, 32).
 
-    ``at``: index of each warp's row among the rows of the set's spread values.
+    ``at``: index of each warp's row among the rows of the set's spread values. ``rows``: these indices, each once.
     """
 
     block: np.ndarray
     warp: np.ndarray
     at: np.ndarray
     active: np.ndarray
+    rows: np.ndarray
 
     def pick(self, spread: np.ndarray) -> np.ndarray:
         """A copy of these warps' rows of a value that is spread over whole warps, (n, 32)."""
         return spread[0, self.warp] if spread.shape[0] == 1 else spread[self.at, self.warp]
+
+    def pick_of(self, lanes: Lanes, value: np.ndarray) -> np.ndarray:
+        """The same of a value of the set, (rows, columns) or (lanes,), without spreading other blocks."""
+        if isinstance(lanes, Box):
+            spread = lanes.spread(value[self.rows])
+        else:
+            ends = np.searchsorted(lanes.row_index, (self.rows, self.rows + 1))
+            spread = np.zeros((len(self.rows), lanes.threads), value.dtype)
+            for row, first, end in zip(spread, *ends.tolist(), strict=True):
+                row[lanes.column_index[first:end]] = value[first:end]
+            spread = spread.reshape(len(spread), -1, WARP)
+        return spread[np.searchsorted(self.rows, self.at), self.warp]
 
 
 class _BroadcastAddresses(NamedTuple):
@@ -50,10 +65,11 @@ class _BroadcastAddresses(NamedTuple):
         return id(self.lanes), self.address.shape, self.address.dtype
 
     def of(self, others: Sequence[_BroadcastAddresses], warps: _RecordedWarps) -> np.ndarray:
-        """Of several with the same key, (len(others), warps, 32) uint64."""
+        """Of several with the same key, (len(others), warps, 32)."""
         rows = np.concatenate([other.address for other in others])
         rows = np.broadcast_to(rows, (len(rows), self.lanes.extent[1]))
-        return self.lanes.spread(rows)[:, warps.warp].astype(np.uint64)
+        spread = self.lanes.spread(rows)
+        return spread if np.array_equal(warps.warp, np.arange(spread.shape[1])) else spread[:, warps.warp]
 
 
 class _OneAddress(NamedTuple):
@@ -73,42 +89,72 @@ class _OneAddress(NamedTuple):
 
 
 class _Event(NamedTuple):
-    """One execution of an instruction by some warps."""
+    """One execution of an instruction by some warps.
 
-    site: Site | InstructionSite
-    step: int
+    Of the accesses of a loop each row has a step of its own, and ``which`` of the sites it is.
+    """
+
+    sites: tuple[Site | InstructionSite, ...]
+    step: int | np.ndarray
     warps: _RecordedWarps
     columns: tuple[np.ndarray | _BroadcastAddresses | _OneAddress, ...]
+    which: int | np.ndarray = 0
 
 
-@dataclass(frozen=True)
-class _LoopEvent:
-    """Accesses of a loop: each row has its own step, and ``which`` of the sites it is."""
+class _Layout(NamedTuple):
+    """The rows of so many events: each one's ``site`` of ``sites``, its ``step``, and its ``warp`` of all ``warps``.
 
-    sites: tuple[Site, ...]
-    which: np.ndarray
+    ``starts``: the first row of each event, and how many rows there are.
+    """
+
+    events: int
+    sites: list[Any]
+    warps: list[_RecordedWarps]
+    site: np.ndarray
     step: np.ndarray
-    warps: _RecordedWarps
-    columns: tuple[np.ndarray, ...]
+    warp: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of(cls, events: Sequence[_Event]) -> _Layout:
+        """The layout of the rows of these events."""
+        counts = [len(event.warps.warp) for event in events]
+        starts = np.cumsum([0, *counts])
+        warps = {id(event.warps): event.warps for event in events}
+        ends = np.cumsum([0, *(len(one.warp) for one in warps.values())]).tolist()
+        place = dict(zip(warps, ends, strict=False))
+        sites = {id(site): site for event in events for site in event.sites}
+        number = {site: at for at, site in enumerate(sites)}
+        first = [number[id(event.sites[0])] for event in events]
+        site = np.repeat(first, counts)
+        warp = np.repeat([place[id(event.warps)] for event in events] - starts[:-1], counts) + np.arange(starts[-1])
+        of_one = [event.step if isinstance(event.step, int) else 0 for event in events]
+        step = np.repeat(of_one, counts)
+        for event, start, end in zip(events, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            if not isinstance(event.step, int):
+                site[start:end] = np.array([number[id(one)] for one in event.sites])[event.which]
+                step[start:end] = event.step
+        return cls(len(events), list(sites.values()), list(warps.values()), site, step, warp, starts)
 
 
 class _Log:
     """Events up to a limit of rows. What all rows of an event share is repeated only at the end."""
 
-    def __init__(self, limit: int, file: str) -> None:
+    def __init__(self, limit: int, file: str, lines: dict[int, int]) -> None:
+        """``lines``: what is known of the lines of instructions; what is found out is kept there."""
         self._left = limit
         self.full = limit <= 0
         self._file = file
-        self._events: list[_Event | _LoopEvent] = []
-        #: The number of events that it was made for, and what :meth:`_layout` made.
-        self._laid_out: tuple[int, list[Any], np.ndarray, np.ndarray] = (-1, [], np.zeros(0), np.zeros(0))
+        self._lines = lines
+        self._events: list[_Event] = []
+        self._laid_out: _Layout | None = None
 
     @property
     def left(self) -> int:
         """Rows that may still come."""
         return max(0, self._left)
 
-    def add(self, event: _Event | _LoopEvent) -> None:
+    def add(self, event: _Event) -> None:
         """Keep the event, the one that passes the limit too."""
         self._events.append(event)
         self._left -= len(event.warps.warp)
@@ -119,60 +165,58 @@ class _Log:
 
     def of_sites(self, value: Callable[[Any], Any], dtype: str) -> np.ndarray:
         """What follows from each row's site."""
-        sites, number, _ = self._layout()
-        return np.array([value(site) for site in sites], dtype)[number]
+        layout = self._layout()
+        return np.array([value(site) for site in layout.sites], dtype)[layout.site]
 
-    def _layout(self) -> tuple[list[Any], np.ndarray, np.ndarray]:
-        """(the different sites, the number of its site and the step of each row)."""
-        if self._laid_out[0] != len(self._events):
-            sites: dict[int, tuple[int, Any]] = {}
-            values: list[tuple[int, int, int]] = []
-            for event in self._events:
-                if isinstance(event, _LoopEvent):
-                    of_each = [sites.setdefault(id(site), (len(sites), site))[0] for site in event.sites]
-                    which = zip(event.which.tolist(), event.step.tolist(), strict=True)
-                    values += [(of_each[number], step, 1) for number, step in which]
-                else:
-                    number = sites.setdefault(id(event.site), (len(sites), event.site))[0]
-                    values.append((number, event.step, len(event.warps.warp)))
-            number_of, step, rows = np.array(values, np.int64).reshape(-1, 3).T
-            different = [site for _, site in sites.values()]
-            self._laid_out = len(self._events), different, np.repeat(number_of, rows), np.repeat(step, rows)
-        return self._laid_out[1:]
+    def _layout(self) -> _Layout:
+        """What each row is, once for all columns."""
+        if self._laid_out is None or self._laid_out.events != len(self._events):
+            self._laid_out = _Layout.of(self._events)
+        return self._laid_out
 
     def column(self, number: int) -> np.ndarray:
         """The rows of all events. Events of the same warps are spread together."""
-        made: dict[int, np.ndarray] = {}
+        own: dict[int, np.ndarray] = {}
         alike: dict[tuple, list[int]] = {}
         for at, event in enumerate(self._events):
             column = event.columns[number]
             if isinstance(column, np.ndarray):
-                made[at] = column
+                own[at] = column
             else:
                 alike.setdefault((type(column), id(event.warps), column.key), []).append(at)
+        if not alike:
+            return np.concatenate(list(own.values()))
+        starts = self._layout().starts
+        found = np.empty((starts[-1], WARP), np.uint64)  # only addresses are kept without a copy per warp
+        for at, rows in own.items():
+            found[starts[at] : starts[at + 1]] = rows
         for numbers in alike.values():
             columns: list[Any] = [self._events[at].columns[number] for at in numbers]
-            made.update(zip(numbers, columns[0].of(columns, self._events[numbers[0]].warps), strict=True))
-        return np.concatenate([made[at] for at in range(len(self._events))])
+            warps = self._events[numbers[0]].warps
+            found[starts[numbers][:, None] + np.arange(len(warps.warp))] = columns[0].of(columns, warps)
+        return found
 
     def warps(self, name: str) -> np.ndarray:
-        return np.concatenate([getattr(e.warps, name) for e in self._events])
+        """Of the warp of each row."""
+        layout = self._layout()
+        return np.concatenate([getattr(warps, name) for warps in layout.warps])[layout.warp]
 
     def common(self) -> dict[str, np.ndarray]:
         """The columns that accesses and shuffles share."""
-        lines: dict[int, int] = {}
+        lines = self._lines
 
         def line(site: Site | InstructionSite) -> int:
-            if site.index not in lines:
-                lines[site.index] = source_line(site.instruction.frames, self._file) or 0
-            return lines[site.index]
+            found = lines.get(site.index)
+            if found is None:
+                found = lines[site.index] = source_line(site.instruction.frames, self._file) or 0
+            return found
 
         return {
             "line": self.of_sites(line, "i4"),
             "instruction": self.of_sites(lambda site: site.index, "i4"),
             "block": self.warps("block"),
             "warp": self.warps("warp"),
-            "step": self._layout()[2],
+            "step": self._layout().step,
             "active": self.warps("active"),
         }
 
@@ -217,9 +261,10 @@ class Recorder(Observer):
         self._linear = np.zeros(0, np.int64)
         self._step = 0
         self._warps_per_block = 1
-        self._seen: tuple[Lanes | None, _RecordedWarps | None] = (None, None)
+        #: The recorded warps of the sets that came last, which are kept alive.
+        self._seen: dict[int, tuple[Lanes, _RecordedWarps | None]] = {}
         self._known: KnownAddresses
-        self._shared, self._global, self._shuffles = (_Log(limit, file) for _ in range(3))
+        self._shared, self._global, self._shuffles = (_Log(limit, file, self._machine.lines) for _ in range(3))
 
     def batch(self, batch: Any) -> None:
         """Find out which rows of the batch are recorded."""
@@ -227,7 +272,7 @@ class Recorder(Observer):
         self._linear = batch.geometry.linear(np.arange(batch.blocks))
         self._rows = self._wanted_rows()
         self._warps_per_block = batch.threads // WARP
-        self._seen = (None, None)
+        self._seen.clear()
 
     def _wanted_rows(self) -> np.ndarray:
         """The rows of the batch that are recorded."""
@@ -280,13 +325,13 @@ class Recorder(Observer):
         if len(rows):
             block, warp = self._linear[rows[:, 2] // per_block], (rows[:, 2] % per_block).astype(np.int32)
             active = (rows[:, 3:4] >> np.arange(WARP) & 1).astype(bool)
-            warps = _RecordedWarps(block, warp, np.zeros(len(rows), np.int64), active)
+            warps = _RecordedWarps(block, warp, np.zeros(len(rows), np.int64), active, np.zeros(1, np.int64))
             accesses = (self._machine.access(site, np.uint64(0)) for site in run.code.loads)
             sites = tuple(
                 one[0] if one is not None else site for one, site in zip(accesses, run.code.loads, strict=True)
             )
             steps = rows[:, 0] + self._step + 1
-            self._global.add(_LoopEvent(sites, rows[:, 1], steps, warps, (rows[:, 4:].astype(np.uint64),)))
+            self._global.add(_Event(sites, steps, warps, (rows[:, 4:].astype(np.uint64),), rows[:, 1]))
         self._step += run.accesses
 
     def shuffle(
@@ -297,7 +342,7 @@ class Recorder(Observer):
         warps = self._warps(lanes, self._shuffles)
         if warps is not None:
             columns = (warps.pick(source).astype(np.int8), warps.pick(given), warps.pick(received))
-            self._shuffles.add(_Event(site, self._step, warps, columns))
+            self._shuffles.add(_Event((site,), self._step, warps, columns))
 
     def _access(self, log: _Log, site: Site, lanes: Lanes, address: Value) -> None:
         found = self._machine.access(site, address, self._known)
@@ -310,30 +355,45 @@ class Recorder(Observer):
             return
         if isinstance(lanes, Box) and isinstance(address, np.ndarray) and len(address) == 1:
             # The array of a value never changes, so it can be spread over the warps at the end.
-            log.add(_Event(site, self._step, warps, (_BroadcastAddresses(lanes, address),)))
+            log.add(_Event((site,), self._step, warps, (_BroadcastAddresses(lanes, address),)))
             return
         if not isinstance(address, np.ndarray):
-            log.add(_Event(site, self._step, warps, (_OneAddress(address),)))
+            log.add(_Event((site,), self._step, warps, (_OneAddress(address),)))
             return
         whole = address if address.shape == lanes.extent else np.broadcast_to(address, lanes.extent)
-        spread = lanes.spread(whole)
-        log.add(_Event(site, self._step, warps, (warps.pick(spread).astype(np.uint64),)))
+        log.add(_Event((site,), self._step, warps, (warps.pick_of(lanes, whole).astype(np.uint64),)))
 
     def _warps(self, lanes: Lanes, log: _Log) -> _RecordedWarps | None:
         if not len(self._rows) or log.full:
             return None
-        if self._seen[0] is not lanes:
-            self._seen = (lanes, self._find(lanes))
-        return self._seen[1]
+        seen = self._seen.get(id(lanes))
+        if seen is None:
+            if len(self._seen) >= _MOST_SEEN:
+                self._seen.clear()
+            seen = self._seen[id(lanes)] = lanes, self._find(lanes)
+        return seen[1]
 
     def _find(self, lanes: Lanes) -> _RecordedWarps | None:
+        if isinstance(lanes, Box):
+            return self._find_in_box(lanes)
         active = lanes.mask[self._rows].reshape(len(self._rows), -1, WARP)
         number, warp = np.nonzero(active.any(axis=2))
         if not len(number):
             return None
         row = self._rows[number]
-        at = row if len(lanes.extent) == 1 else np.searchsorted(lanes.row_index[:, 0], row)
-        return _RecordedWarps(self._linear[row], warp.astype(np.int32), at, active[number, warp])
+        return _RecordedWarps(self._linear[row], warp.astype(np.int32), row, active[number, warp], np.unique(row))
+
+    def _find_in_box(self, lanes: Box) -> _RecordedWarps | None:
+        """The same where all blocks of a set have the same lanes."""
+        rows = self._rows if lanes.rows is None else self._rows[lanes.rows[self._rows]]
+        if not len(rows):
+            return None
+        active = lanes.warp_mask[0]
+        warp = np.flatnonzero(active.any(axis=1)).astype(np.int32)
+        at = rows if lanes.rows is None else np.searchsorted(lanes.row_index[:, 0], rows)
+        number = np.repeat(np.arange(len(rows)), len(warp))
+        warp = np.concatenate([warp] * len(rows))
+        return _RecordedWarps(self._linear[rows[number]], warp, at[number], active[warp], at)
 
     def shared(self) -> Accesses:
         """The accesses to shared memory."""

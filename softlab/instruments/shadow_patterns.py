@@ -45,6 +45,11 @@ class AccessPattern:
             row[np.searchsorted(self.words, words)] = threads
         return found
 
+    @cached_property
+    def places(self) -> tuple[int, int, int, int]:
+        """As compiled code takes it: the words, who accesses them, and the threads, as arrays; how many words."""
+        return id(self.words), id(self.codes), id(self.threads_of_words), len(self.words)
+
     def at(self, first: int) -> np.ndarray | slice:
         """The words, where the first lane's address is in the word ``first``."""
         if len(self.words) and self.words[-1] - self.words[0] + 1 == len(self.words):

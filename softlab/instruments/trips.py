@@ -16,6 +16,8 @@ from softlab.emulator.lanes import WARP, Box, Lanes
 
 #: Different sets of lanes kept of one execution of a loop before they are added up.
 _KEPT = 64
+#: Iterations of lanes whose answers are kept, and lanes of one of them at most.
+_MOST_KNOWN, _MOST_LANES = 256, 1024
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,13 @@ class Stage:
 class TripCounter:
     """Counts the iterations of one loop and answers the questions that are asked about it."""
 
-    def __init__(self, loop: Loop, stages: Iterable[Stage]) -> None:
+    def __init__(
+        self, loop: Loop, stages: Iterable[Stage], known: dict[tuple[Loop, bytes], tuple[int, ...]] | None = None
+    ) -> None:
+        """``known``: what the stages of a loop answer for iterations of lanes that came before; more is put there."""
         self.loop = loop
         self.answers = dict.fromkeys(stages, 0)
+        self._known = {} if known is None else known
         self._iterations: dict[int, tuple[Lanes, int]] = {}
         self._total: np.ndarray | None = None
         self._blocks = 1
@@ -63,11 +69,23 @@ class TripCounter:
         total, self._total = self._total, None
         if total is None:
             return
-        trips = total.reshape(-1, WARP)
-        trips, weights = _distinct(trips[trips.any(axis=1)])
-        weights *= self._blocks // len(total)
-        for stage in self.answers:
-            self.answers[stage] += int((_answer(stage, trips) * weights).sum())
+        times = self._blocks // len(total)
+        for stage, answer in zip(self.answers, self._of_all(total), strict=True):
+            self.answers[stage] += answer * times
+
+    def _of_all(self, total: np.ndarray) -> tuple[int, ...]:
+        """What each stage answers for the iterations of lanes, (rows, threads)."""
+        key = self.loop, total.tobytes() if total.size <= _MOST_LANES else b""
+        found = self._known.get(key)
+        if found is None:
+            trips = total.reshape(-1, WARP)
+            trips, weights = _distinct(trips[trips.any(axis=1)])
+            found = tuple(int((_answer(stage, trips) * weights).sum()) for stage in self.answers)
+            if key[1]:
+                if len(self._known) >= _MOST_KNOWN:
+                    self._known.clear()
+                self._known[key] = found
+        return found
 
     def _add_up(self) -> None:
         for lanes, times in self._iterations.values():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from softlab.emulator.machine.native import available
 from softlab.errors import KernelFault
-from softlab.instruments import arenas, native_order
+from softlab.instruments import arenas, blind_atomics, global_shadow, native_order
 from softlab.instruments.arenas import Arenas
 from softlab.kernel import Kernel
 
@@ -31,6 +32,19 @@ def test_an_array_that_nobody_uses_is_given_again(monkeypatch: pytest.MonkeyPatc
     assert pool.take(1).base is None
     pool.give(np.empty(61, np.int64))
     assert pool.take(1).base is None
+
+
+def test_zeros_are_zeros_whatever_an_array_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small and large ones are new each time."""
+    monkeypatch.setattr(arenas, "_LEAST_ZEROS", 8 * 10)
+    monkeypatch.setattr(arenas, "_MOST_ZEROS", 8 * 40)
+    pool = Arenas()
+    for items, again in ((9, False), (10, True), (40, True), (41, False)):
+        first = pool.zeros(items)
+        first[:] = 7
+        pool.give_zeros(first)
+        second = pool.zeros(items)
+        assert (len(second), second.any(), second.base is first) == (items, False, again)
 
 
 COUNTED = """extern "C" __global__ void counted(int* x, unsigned* count) {
@@ -61,7 +75,9 @@ class Watched(Arenas):
 @pytest.mark.parametrize("check", [True, "collect"])
 def test_a_launch_gives_its_arenas_back_also_after_a_fault(check: bool | str, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
-    monkeypatch.setattr(native_order, "ARENAS", watched)
+    for module in (native_order, global_shadow, blind_atomics):
+        monkeypatch.setattr(module, "ARENAS", watched)
+    monkeypatch.setattr(arenas, "_LEAST_ZEROS", 1)
     kernel = Kernel(COUNTED, "counted")
     arguments = np.zeros(64, np.int32), np.zeros(1, np.uint32)
     if check is True:
@@ -69,5 +85,22 @@ def test_a_launch_gives_its_arenas_back_also_after_a_fault(check: bool | str, mo
             kernel.run(2, 32, arguments, check=check, record=False, compiled="all")
     else:
         assert kernel.run(2, 32, arguments, check=check, record=False, compiled="all").findings
-    assert watched.taken > 0
+    assert watched.taken >= 5, "of orders, of two arrays, and of the atomics"
     assert watched.used == 0
+
+
+LATER = """extern "C" __global__ void later(int* x) {
+  if (threadIdx.x == 0 && (blockIdx.x == 0 || blockIdx.x == 100)) x[0] = blockIdx.x + 1;
+  __syncthreads();
+  if (blockIdx.x == 0) asm volatile("trap;");
+}"""
+
+
+WAYS = ["none", pytest.param("all", marks=pytest.mark.skipif(not available(), reason="needs llvmlite"))]
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+def test_a_run_that_collects_knows_what_was_accessed_before_a_fault(compiled: str) -> None:
+    """The first batch of blocks ends by a trap; a block of the next one writes what it wrote."""
+    run = Kernel(LATER, "later").run(128, 256, [np.zeros(20_000, np.int32)], check="collect", compiled=compiled)
+    assert [(finding.kind, finding.line) for finding in run.findings] == [("trap", 4), ("race", 2)]

@@ -7,7 +7,7 @@ import pytest
 
 from softlab.emulator.lanes import lanes_of
 from softlab.instruments.execution_counter import ExecutionCounter
-from softlab.instruments.executions import Edge, Executions, Runs, Turns
+from softlab.instruments.executions import Edge, Executions, Runs, Sums, Turns
 
 
 @pytest.fixture
@@ -48,3 +48,11 @@ def test_an_edge_counts_the_warps_that_take_it(counter):
     counter.edge(1, 0, lanes)
     assert counted(counter) == ([20, 60, 6 * 5 + 3 * 11, 0], 6)
     assert not counter.watches({0, 1})
+
+
+def test_sums_are_products_with_the_matrix() -> None:
+    random = np.random.default_rng(4)
+    for rows, columns, part in ((1, 1, 1), (7, 5, 0.3), (50, 9, 0.05), (6, 40, 0.5), (5, 3, 0)):
+        terms = random.integers(-9, 10, (rows, columns)) * (random.random((rows, columns)) < part)
+        values = random.integers(0, 1 << 40, columns)
+        assert Sums.of(terms).total(values).tolist() == (terms @ values).tolist()

@@ -37,9 +37,9 @@ def test_lanes_that_do_not_arrive_tell_nothing(count: int) -> None:
     words, others = (tuple(mbarrier_keys(np.zeros(1, int), np.full(1, 8), of).tolist()) for of in (0, 1))
     warps = np.array([[0, 1]])
     arrive = (warps[:, :, None] * WARP + np.arange(count)).reshape(1, -1)
-    order.publish_own(OwnWords(words, others, (0,), warps, arrive), 5)
+    order.publish_own(OwnWords(words, others, (0,), warps, arrive, WARPS), 5)
     wait = np.arange(2 * WARP, 3 * WARP)
-    order.read_own(OwnWords(words, others, (0,), np.array([[2]]), wait[None]))
+    order.read_own(OwnWords(words, others, (0,), np.array([[2]]), wait[None], WARPS))
     other = np.arange(2 * WARP)
     found = order.ordered(np.full(2 * WARP, 3), other, np.full(2 * WARP, 2 * WARP), reads=False)
     np.testing.assert_array_equal(found, other % WARP < count)
@@ -113,7 +113,7 @@ class Both:
             of_warps = rows[:, None] * WARPS + warps
             some = np.arange(int(random.choice([1, 5, 9, 17, WARP])))
             lanes = (of_warps[:, :, None] * WARP + some).reshape(len(rows), -1)
-            own = OwnWords(words, others, tuple(rows.tolist()), of_warps, lanes)
+            own = OwnWords(words, others, tuple(rows.tolist()), of_warps, lanes, WARPS)
             for order in self.orders:
                 if random.bit_generator.state["state"]["state"] % 2:
                     order.read_own(own)

@@ -194,9 +194,8 @@ def test_the_search_of_an_access(orders: int, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(compiled, "access", lambda *given, a=answer: asked.append(given) or a)
         has = [0, 1, 0]
         f = frame(cells=3, origin=4096, shift=2, flags=in_block, stores=stores, operates=operates, in_rows=operates)
-        f[compiled.WRITTEN], f[compiled.HAS_READ], f[compiled.OTHER_READ], f[compiled.HAS] = "w", "r", "o", has
         asked.clear()
-        found = compiled.searched(f, common, "lanes", "addresses", 6, 50)  # type: ignore[arg-type]
+        found = compiled.searched(f, common, ["w", "r", "o", has], "lanes", "addresses", 6, 50)  # type: ignore[arg-type]
         ((*tables, begin, room, more, most, lanes, addresses), rest) = asked[0][:15], asked[0][15:]
         of_orders = [f"{name} {order}" for order in (0, last) for name in ("near", "far", "arena")]
         assert tables == ["w", "r", "o", *of_orders]
@@ -211,7 +210,7 @@ def test_the_search_of_an_access(orders: int, monkeypatch: pytest.MonkeyPatch) -
         assert found == (compiled.LOST if lost else compiled.ALL_DONE)
     asked.clear()
     common[compiled.APART] = 1
-    assert compiled.searched(frame(), common, "lanes", "addresses", 6, 50) == compiled.LOOK  # type: ignore[arg-type]
+    assert compiled.searched(frame(), common, [], "lanes", "addresses", 6, 50) == compiled.LOOK  # type: ignore[arg-type]
     assert not asked
 
 
@@ -230,8 +229,8 @@ def test_all_stages_of_an_access(stops: int | None, strong: int, monkeypatch: py
     ran: list[tuple[Any, ...]] = []
     answers = {stops: compiled.FULL}
 
-    def stage(f: Any, common: Any, lanes: Any, addresses: Any, count: int, now: int) -> int:
-        ran.append((f[compiled.STAGE], now))
+    def stage(f: Any, *given: Any) -> int:
+        ran.append((f[compiled.STAGE], given[-1]))
         return answers.pop(f[compiled.STAGE], compiled.ALL_DONE)
 
     filled: list[tuple[Any, ...]] = []

@@ -154,7 +154,7 @@ class Orders:
         of_blocks = np.array(warps).reshape(-1, WARPS) if len(warps) == ALL else None
         if of_blocks is not None and not far:
             own = OwnWords(tuple(words[::THREADS].tolist()), tuple(before[::THREADS].tolist()), tuple(range(BLOCKS)),
-                           of_blocks, lane.reshape(BLOCKS, -1))  # fmt: skip
+                           of_blocks, lane.reshape(BLOCKS, -1), WARPS)  # fmt: skip
             order.read_own(own) if kind == "wait" else order.publish_own(own, now)
         elif kind == "wait":
             order.read(self.access_of(words, lane))
@@ -263,3 +263,28 @@ def test_words_that_earlier_batches_told_are_single_words(words: list[int]) -> N
         found = order.ordered(times, np.full(20, -1), np.full(20, lane))
         assert found.tolist() == [time < until for time in range(20)]
     assert order.published() == {word: 5 + number for number, word in enumerate(words) if word >= 0}
+
+
+def test_lanes_of_a_word_come_one_after_the_other() -> None:
+    """Of the lanes of a warp that access one word, each names itself and those after it."""
+    random, together = np.random.default_rng(6), 0
+    for _ in range(300):
+        lane = np.flatnonzero(random.random(3 * WARP) < random.choice([0.02, 0.3, 1]))
+        words = random.choice([1, 1, 3]) * random.integers(0, random.choice([1, 4]), len(lane)) + 7
+        if random.random() < 0.3:
+            lane = random.permutation(lane)
+        expected: dict[int, np.ndarray] = {}
+        for at, one in enumerate(lane.tolist()):
+            after = [k for k in range(at, len(lane)) if words[k] == words[at] and lane[k] // WARP == one // WARP]
+            alone = sum(words[k] == words[at] and lane[k] // WARP == one // WARP for k in range(len(lane))) == 1
+            if not alone:
+                masks = expected.setdefault(one // WARP, np.zeros(WARP, np.uint32))
+                masks[one % WARP] |= np.bitwise_or.reduce([np.uint32(1 << lane[k] % WARP) for k in after])
+        found: dict[int, np.ndarray] = {}
+        for warp, masks in happens_before._later_lanes(words.tolist(), lane):
+            found[warp] = found.get(warp, np.zeros(WARP, np.uint32)) | masks
+        assert {warp: masks.tolist() for warp, masks in found.items()} == {
+            warp: masks.tolist() for warp, masks in expected.items()
+        }
+        together += len(found)
+    assert together > 200

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.emulator.lanes import lanes_of
+from softlab.emulator.lanes import Box, lanes_of
+from softlab.emulator.memory.known_addresses import KnownAddresses
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
 from softlab.instruments.patterns import PatternCache, bank_figures, matrix_figures, sector_figures
@@ -44,7 +45,7 @@ def addresses(random: np.random.Generator, width: int) -> np.ndarray | np.uint64
 def test_the_total_is_that_of_each_warp(name: str) -> None:
     """One cache for many accesses: a pattern that was seen at other addresses or lanes is none that is alike."""
     rule, period, figures = RULES[name]
-    cache, random = PatternCache(rule, period, figures), np.random.default_rng(8)
+    cache, random, shared = PatternCache(rule, period, figures), np.random.default_rng(8), 0
     for width in random.choice([1, 2, 4, 8, 16], 300).tolist():
         store = bool(random.random() < 0.5)
         item = np.dtype(f"u{width}") if width < 16 else np.dtype("u8")
@@ -58,4 +59,12 @@ def test_the_total_is_that_of_each_warp(name: str) -> None:
         else:
             each = [rule(a[None].astype(np.int64), m[None], width, store)[0] for a, m in whole]
             wanted = np.sum(each, axis=0).tolist()
-        assert cache.total(site, lanes, lanes.take(address)).tolist() == wanted, (width, store, address.shape)
+        own = lanes.take(address)
+        assert cache.total(site, lanes, own).tolist() == wanted, (width, store, address.shape)
+        known = KnownAddresses().of(own) if isinstance(lanes, Box) else None
+        if known is not None:
+            assert isinstance(lanes, Box)
+            other = cache if random.random() < 0.5 else PatternCache(rule, period, figures)
+            assert other.of_known(site, lanes, known).tolist() == wanted, (width, store, address.shape)
+            shared += 1
+    assert shared > 50

@@ -1,14 +1,15 @@
-"""The loads of a loop that runs as one function: rows in the order in which they ran, up to the limit."""
+"""Recorded accesses: of lanes of any set, and of a loop that runs as one function, up to the limit."""
 
 from __future__ import annotations
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from softlab.emulator.lanes import WARP, Box
+from softlab.emulator.lanes import WARP, Box, lanes_of
 from softlab.instruments.machine_code import MachineCode
 from softlab.instruments.recorder import Recorder
 
@@ -16,13 +17,14 @@ WARPS_PER_BLOCK, BLOCKS = 3, 3
 #: The linear index of each block of the batch.
 LINEAR = np.array([7, 4, 9])
 SITES = tuple(
-    SimpleNamespace(index=index, store=False, width=width, instruction=SimpleNamespace(frames=()))
+    SimpleNamespace(index=index, store=False, width=width, space="global", instruction=SimpleNamespace(frames=()))
     for index, width in ((5, 4), (11, 16))
 )
 
 
 def recorder(limit: int, blocks: tuple[int, ...] = (4, 9)) -> Recorder:
-    made = Recorder("file.cu", blocks, limit, SimpleNamespace(access=lambda site, address: (site, address)))  # type: ignore[arg-type]
+    machine = SimpleNamespace(access=lambda site, address, known=None: (site, address), lines={})
+    made = Recorder("file.cu", blocks, limit, machine)  # type: ignore[arg-type]
     batch: Any = SimpleNamespace(
         shared=SimpleNamespace(known=None),
         geometry=SimpleNamespace(linear=lambda rows: LINEAR[rows]),
@@ -88,3 +90,49 @@ def test_accesses_beyond_the_limit_count_for_the_other_log() -> None:
     made.shared_access(site, lanes, np.uint64(64), ())  # type: ignore[arg-type]
     assert set(made.global_().step.tolist()) == {1}
     assert set(made.shared().step.tolist()) == {4}
+
+
+def recorded_slowly(mask: np.ndarray, addresses: np.ndarray) -> list[tuple[int, int, list[bool], list[int]]]:
+    """(block, warp, active lanes, their addresses) of the recorded blocks; ``addresses`` (blocks, threads)."""
+    found = []
+    for row, block in enumerate(LINEAR.tolist()):
+        for warp in range(WARPS_PER_BLOCK):
+            lanes = slice(warp * WARP, warp * WARP + WARP)
+            active = mask[row, lanes]
+            if block in (4, 9) and active.any():
+                found.append((block, warp, active.tolist(), np.where(active, addresses[row, lanes], 0).tolist()))
+    return found
+
+
+def sets(random: np.random.Generator) -> np.ndarray:
+    """The lanes of some blocks and columns, of whole warps, or any."""
+    threads = WARPS_PER_BLOCK * WARP
+    kind = random.integers(4)
+    rows = random.random(BLOCKS) < 0.6
+    columns = random.random(threads) < 0.5 if kind % 2 else np.repeat(random.random(WARPS_PER_BLOCK) < 0.6, WARP)
+    mask = rows[:, None] & columns if kind < 3 else random.random((BLOCKS, threads)) < 0.2
+    mask[random.integers(BLOCKS), random.integers(threads)] |= not mask.any()
+    return mask
+
+
+def test_accesses_of_any_lanes() -> None:
+    """Also of sets that come again."""
+    random, boxes = np.random.default_rng(3), Counter[str]()
+    for _ in range(40):
+        made, wanted = recorder(1000), []
+        masks = [sets(random) for _ in range(4)]
+        known = [lanes_of(mask) for mask in masks]
+        for number in random.integers(0, 4, 7).tolist():
+            lanes, mask = known[number], masks[number]
+            shape = lanes.extent if len(lanes.extent) == 1 or random.random() < 0.6 else (1, lanes.extent[1])
+            address = random.integers(1, 1 << 40, shape).astype(np.uint64)
+            made.global_access(SITES[0], lanes, address, ())  # type: ignore[arg-type]
+            whole = np.zeros(mask.shape, np.uint64)
+            whole[mask] = np.broadcast_to(address, lanes.extent).reshape(-1)
+            wanted += recorded_slowly(mask, whole)
+            boxes[type(lanes).__name__] += 1
+        if wanted:
+            found = made.global_()
+            columns = (found.block, found.warp, found.active, np.where(found.active, found.address, 0))
+            assert list(zip(*(column.tolist() for column in columns), strict=True)) == wanted
+    assert min(boxes.values()) > 40, boxes

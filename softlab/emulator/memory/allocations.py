@@ -160,6 +160,8 @@ class Allocations:
     def nearest(self, address: int) -> Allocation | None:
         """The allocation that holds the address, else the nearest one within the guard gap, else None."""
         at = bisect_right(self.bases, address)
+        if at and address < self.all[at - 1].end:
+            return self.all[at - 1]
         near = self.all[max(0, at - 1) : at + 1]
         if not near:
             return None

@@ -113,9 +113,12 @@ class KnownAddresses:
 
     def of(self, address: Value) -> Addresses | None:
         """What is known of these addresses; None where blocks differ, or one address stands for all lanes."""
+        found = self._known.get(id(address))
+        if found is not None:
+            return found
         if not isinstance(address, np.ndarray) or address.ndim != 2 or len(address) != 1:
             return None
-        return self._known.get(id(address)) or self._learn(address)
+        return self._learn(address)
 
     def at(self, address: Value, offset: int) -> Addresses | None:
         """The same of the addresses ``offset`` bytes further on."""
