@@ -5,11 +5,11 @@ local memory. Nothing is said until such a value reaches an address, decides a b
 memory. What is computed and never used does no harm. The finding names the line that loads such a value from
 local memory; of a register the line that uses it.
 
-Three rules keep good kernels free of alarms. The result of a bitwise operation has a value if one of its sources has.
-A load from local memory has a value if one of its bytes was written: the rest may be padding of a structure. A byte
-may be padding as well, so that a store of bytes is not reported; what is computed from a byte has no value if the byte
-has none. A floating-point number has no padding: all of its bytes must be written. A store of several elements is
-reported only if none of them has a value.
+Three rules keep good kernels free of alarms. The result of a bitwise operation has a value if one of its sources has. A
+load from local memory has a value if one of its bytes was written: the rest may be padding of a structure. A byte may
+be padding as well, so that a store of bytes that were loaded one by one is not reported; what is computed from a byte
+has no value if the byte has none. A floating-point number has no padding: all of its bytes must be written. A store of
+several elements is reported only if none of them has a value.
 
 The observer cannot see what the compiler has decided: it often drops a variable without a value, or takes the value of
 another path. A kernel compiled with ``options=["-G"]``, without optimisation, keeps all its variables. Votes,
@@ -207,7 +207,7 @@ class Undefined(Observer):
         for register, what in ((step.address, "address"), (step.branch, "branch")):
             if register in undefined:
                 self._report(step, what, (register,), undefined[register] & here)
-        if step.kind == "store" and step.sources and not self._is_local(step) and not _stores_bytes(step.instruction):
+        if step.kind == "store" and step.sources and not self._is_local(step) and not self._may_be_padding(step):
             found = [undefined.get(name) if name else None for name in step.sources]
             if all(one is not None for one in found):
                 self._report(step, "store", step.sources, np.logical_and.reduce([*found, here]))  # type: ignore[list-item]
@@ -299,6 +299,13 @@ class Undefined(Observer):
     def _is_local(self, step: _Step) -> bool:
         return space_of(step.instruction) in ("local", "param") or (step.index, "local") in self._told
 
+    def _may_be_padding(self, step: _Step) -> bool:
+        """Whether each element is one byte that was loaded as one: a structure with padding is copied like this."""
+        return _moves_bytes(step.instruction, "st") and any(
+            (origin := self._origins.get(name or "")) is not None and _moves_bytes(origin, "ld")
+            for name in step.sources
+        )
+
     def _report(self, step: _Step, what: str, registers: tuple[str | None, ...], bad: np.ndarray) -> None:
         if not bad.any():
             return
@@ -369,9 +376,9 @@ def _stores_fragment(instruction: Instruction) -> bool:
     return instruction.opcode == "wmma" and instruction.has("store")
 
 
-def _stores_bytes(instruction: Instruction) -> bool:
-    """Whether each element is one byte: it may be padding of a structure that is copied."""
-    return instruction.opcode == "st" and instruction.modifiers[-1] in _BYTES
+def _moves_bytes(instruction: Instruction, opcode: str) -> bool:
+    """Whether it is this opcode, and each element is one byte."""
+    return instruction.opcode == opcode and instruction.modifiers[-1] in _BYTES
 
 
 def _stored_operands(instruction: Instruction) -> tuple[str | None, ...]:

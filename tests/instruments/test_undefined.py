@@ -199,12 +199,26 @@ def test_of_the_bytes_that_are_used_those_of_a_number_need_a_value(kind: str) ->
         assert {finding.kind for finding in run.findings} <= {"uninitialized-local"}
 
 
-@pytest.mark.parametrize(("store", "found"), [("u8", False), ("u16", True)])
-def test_a_byte_may_be_copied_as_padding_and_not_be_computed_with(store: str, found: bool) -> None:
+@pytest.mark.parametrize(
+    ("load", "store", "found"),
+    [("u8 %rs1", "u8", False), ("u8 %rs1", "u16", True), ("v2.u8 {%rs1, %rs2}", "u8", False),
+     ("u16 %rs1", "u8", True), ("v2.u16 {%rs1, %rs2}", "u8", True)],
+)  # fmt: skip
+def test_a_byte_may_be_copied_as_padding_and_not_be_computed_with(load: str, store: str, found: bool) -> None:
+    """Only bytes that are loaded one by one may be padding: those of a text are often loaded two by two."""
     head = _HEAD.replace("{\n", "{\n  .local .align 8 .b8 __local_depot0[16];\n  .reg .b16 %rs<5>;\n", 1)
-    body = f"ld.local.u8 %rs1, [__local_depot0+8]; st.global.{store} [%rd1], %rs1;"
+    kind, _, registers = load.partition(" ")
+    body = f"ld.local.{kind} {registers}, [__local_depot0+8]; st.global.{store} [%rd1], %rs1;"
     run = Kernel.from_ptx(f"{head}{body} ret; }}", "k").run(1, 1, (np.zeros(2, np.uint32), 1), check="collect")
     assert [finding.kind for finding in run.findings] == ["uninitialized-local"] * found
+
+
+def test_a_byte_in_a_register_that_was_never_set_is_no_padding() -> None:
+    head = _HEAD.replace("{\n", "{\n  .reg .b16 %rs<5>;\n", 1)
+    run = Kernel.from_ptx(f"{head}st.global.u8 [%rd1], %rs1; ret; }}", "k").run(
+        1, 1, (np.zeros(2, np.uint32), 1), check="collect"
+    )
+    assert [finding.kind for finding in run.findings] == ["uninitialized-local"]
 
 
 BYTES = r"""
