@@ -61,6 +61,8 @@ FEW_SMS = {
     4: ((16, 6, 164_400), (16, 6, 164_403), (16, 4, 600_003), (3, 4, 225_000), (4, 2, 1_048_803)),
     8: ((16, 6, 132_002), (16, 6, 132_003), (16, 4, 300_003), (3, 4, 112_500), (4, 2, 524_403)),
 }
+#: Rows whose ring has steps of three and four packs, on few SMs that have the memory of as many SMs of a whole GPU.
+LARGE_STEPS = {2: (40, 20, 328_800), 4: (32, 20, 280_000)}
 #: Rows that begin at no multiple of a pack move one element at a time. Rows that no kernel holds so are read twice.
 SINGLE_ELEMENTS = {2: (2, 70_001), 4: (2, 262_145), 8: (2, 262_145)}
 #: racecheck follows no order through __syncwarp(). With this option all lanes of a warp arrive at the mbarriers of the
@@ -171,6 +173,9 @@ def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
             for sms, rows, cols in FEW_SMS[ELEMENT_TYPES[dtype].itemsize]:
                 run = partial(_run_on_few_sms, op, dtype, sms, rows, cols, EVERY_LANE if slow else ())
                 yield CheckedCall(f"{op} {dtype} {rows} x {cols} on {sms} SMs", run)
+            if steps := LARGE_STEPS.get(ELEMENT_TYPES[dtype].itemsize):
+                run = partial(_run_in_large_steps, op, dtype, *steps, EVERY_LANE if slow else ())
+                yield CheckedCall(f"{op} {dtype} {steps[1]} x {steps[2]} in large steps on {steps[0]} SMs", run)
             rows, cols = SINGLE_ELEMENTS[ELEMENT_TYPES[dtype].itemsize]
             single = partial(_run_in_single_elements, op, dtype, rows, cols)
             yield CheckedCall(f"{op} {dtype} {rows} x {cols} in single elements", single)
@@ -238,6 +243,15 @@ def _run_on_few_sms(
 ) -> Ran:
     """The plan for a GPU of few SMs."""
     few = replace(softlab.Device.present() or softlab.Device.named("H200"), sm_count=sms)
+    return _run_plan(plans.plan(rows, cols, dtype, op=op, policy="fast", device=few, options=options), executor)
+
+
+def _run_in_large_steps(
+    op: str, dtype: str, sms: int, rows: int, cols: int, options: tuple[str, ...], executor: CaseExecutor
+) -> Ran:
+    """The plan of an H200 with so few SMs, and their part of its bandwidth."""
+    whole = softlab.Device.named("H200")
+    few = replace(whole, sm_count=sms, memory_bandwidth=whole.memory_bandwidth * sms / whole.sm_count)
     return _run_plan(plans.plan(rows, cols, dtype, op=op, policy="fast", device=few, options=options), executor)
 
 

@@ -101,9 +101,20 @@ def test_rows_in_ring_and_registers_are_watched() -> None:
     assert {(op, *held) for op in ("softmax", "softmax_backward") for held in product((True,), (True, False))} < found
 
 
+def test_rings_with_large_steps_are_watched(monkeypatch) -> None:
+    """Of float32 all operators have steps of three or four packs, of 16 bits the gradients."""
+    made = []
+    monkeypatch.setattr(sanitize, "_run_plan", lambda plan, _: made.append(plan))
+    for op, dtype in product(("softmax", "softmax_backward"), ("float16", "float32")):
+        sanitize._run_in_large_steps(op, dtype, *sanitize.LARGE_STEPS[2 if dtype == "float16" else 4], (), None)
+    steps = {(one.op, one.dtype): int(one.name.split(", ")[4]) for one in made if one.kernel == "fast_ring"}
+    assert steps["softmax", "float32"] == 4
+    assert steps["softmax_backward", "float32"] == steps["softmax_backward", "float16"] == 3
+
+
 def test_only_some_launches() -> None:
     named = [launch.name for launch in launches(LaunchSelection(policies=("fast",), dtypes=("float32",), only=" SMs"))]
-    assert len(named) == 20
+    assert len(named) == 24
     assert all(name.endswith(" SMs") for name in named)
 
 
