@@ -29,11 +29,11 @@ HALVES_OF_A_PACK = 4
 class StripGridWeights:
     """What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives.
 
-    Per moved byte: ``byte``, and ``piece``, what pieces of lines cost where strips are not whole lines of 128 bytes, as a
-    part that is one for pieces of a sector. ``pack``: per pack of a thread that takes statistics, used or not; ``half``:
-    more, per 16-bit element of a forward operator. Per strip: ``merged_row`` for each row that a merging warp waits
-    for, ``row`` for each row that a block publishes, and ``fewer_stages`` with fewer stages than the most. ``start``:
-    per launch, until the first statistics are merged.
+    Per moved byte: ``byte``, and ``piece``, what pieces of lines cost where strips are not whole lines of 128 bytes, as
+    a part that is one for pieces of a sector. ``pack``: per pack of a thread that takes statistics, used or not, and
+    ``half`` more per 16-bit element of a forward operator. Per strip: ``merged_row`` for each row that a merging warp
+    waits for, ``row`` for each row that a block publishes, and ``fewer_stages`` with fewer stages than the most.
+    ``start``: per launch, until the first statistics are merged.
     """
 
     byte: float

@@ -51,18 +51,18 @@ FEWEST_PACKS = 2
 class StripWeights:
     """What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives.
 
-    Per moved byte: ``byte``, the part ``sector`` of a sector that a narrow strip leaves unused, and ``misaligned``, that
-    part again if lines do not begin with a sector. ``work``: instructions per element of the registers, used or not, by
-    (bytes of an element, inputs).
+    Per moved byte: ``byte``, ``sector`` for the part of a sector that a narrow strip leaves unused, and ``misaligned``
+    for that part again if lines do not begin with a sector. ``work``: instructions per element of the registers, used
+    or not, by (bytes of an element, inputs).
 
-    Per round of a block, in which the SM's other blocks move on: ``round``, the wait for memory and the exchange; more
-    in ``clusters`` of so many blocks and more; and ``exchange`` per byte of statistics that a thread sends to its
-    cluster. Threads with whole rows exchange nothing: their round is ``columns_round``, and ``access`` for each load
-    of a thread.
+    Per round of a block, in which the SM's other blocks move on: ``round``, the wait for memory and the exchange, more
+    in ``clusters`` of so many blocks and more, and ``exchange`` per byte of statistics that a thread sends to its
+    cluster. Threads with whole rows exchange nothing: their round is ``columns_round``, and ``access`` for each load of
+    a thread.
 
     ``single``: per element that the shifted kernel moves alone, those of the packs at both ends of a line. ``again``:
-    per byte that is read a second time. ``far``: per moved byte in pieces of a sector and per doubling of the row beyond
-    :data:`LONG`, where lines lie far apart. ``pack``: per pack of a long row.
+    per byte that is read a second time. ``far``: per moved byte in pieces of a sector and per doubling of the row
+    beyond :data:`LONG`, where lines lie far apart. ``pack``: per pack of a long row.
     """
 
     byte: float
@@ -100,6 +100,7 @@ H200_WEIGHTS = StripWeights(
     round=23_800, clusters=((2, 15_500), (8, 10_600), (16, 16_900)), exchange=1_170,
     columns_round=2_600, access=680, single=19.5, again=1.5, far=0.0, pack=0.0,
 )  # fmt: skip
+#: The GPUs that have weights, the slower one first.
 MEASURED_GPUS = ("H100", "H200")
 STRIP_WEIGHTS = dict(zip(MEASURED_GPUS, (H100_WEIGHTS, H200_WEIGHTS), strict=True))
 
