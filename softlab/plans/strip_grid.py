@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from softlab.plans.fast_limits import MAILBOX_HEADER_WORDS
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
 from softlab.plans.planner import PlanRequest
-from softlab.plans.strip_shapes import measured_gpu
 
 STRIP_GRID = "fast_strip_grid"
 #: Threads of each of the two roles, threads that merge and read statistics, and strips that a block has at once.
@@ -21,38 +20,19 @@ LINE_BYTES, SECTOR_BYTES = 128, 32
 MOST_WIDTH = 512
 #: Packs of each input that a thread has at once, and warps of a block that merge.
 CHUNK, MERGING_WARPS = 4, 2
+#: What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives. Fitted to 320
+#: launches at 63 arrays on an H100 (kernels/FAST.md, "Other axes"). Per moved byte: one byte, and what pieces of lines
+#: cost where strips are not whole lines of 128 bytes, as a part that is one for pieces of a sector.
+BYTE, PIECE = 1.12, 1.52
+#: Per pack of a thread that takes statistics, used or not, and more per 16-bit element of a forward operator.
+PACK, HALF = 1.9, 0.54
+#: Per row of a strip that a merging warp waits for, and per strip with fewer stages than the most.
+MERGED_ROW, FEWER_STAGES = 7_700, 10_700
+#: Per launch, until the first statistics are merged: 5 us, the median of what 18 arrays of 1 to 48 MB take beyond the
+#: rest.
+START = 120_000
 #: Packs of forward 16-bit elements: with 8, the statistics of the pack's rows do not fit the registers.
 HALVES_OF_A_PACK = 4
-
-
-@dataclass(frozen=True)
-class StripGridWeights:
-    """What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives.
-
-    Per moved byte: ``byte``, and ``piece``, what pieces of lines cost where strips are not whole lines of 128 bytes, as
-    a part that is one for pieces of a sector. ``pack``: per pack of a thread that takes statistics, used or not, and
-    ``half`` more per 16-bit element of a forward operator. Per strip: ``merged_row`` for each row that a merging warp
-    waits for, ``row`` for each row that a block publishes, and ``fewer_stages`` with fewer stages than the most.
-    ``start``: per launch, until the first statistics are merged.
-    """
-
-    byte: float
-    piece: float
-    pack: float
-    half: float
-    merged_row: float
-    row: float
-    fewer_stages: float
-    start: float
-
-
-#: Each GPU's weights (kernels/FAST.md, "Other axes"). H100: fitted to 320 launches at 63 arrays; ``start`` is 5 us, the
-#: median of what 18 arrays of 1 to 48 MB take beyond the rest. H200: fitted to 440 launches at 88 arrays; ``start`` is
-#: the same 5 us.
-GRID_WEIGHTS = {
-    "H100": StripGridWeights(1.12, 1.52, 1.9, 0.54, 7_700, 0, 10_700, 120_000),
-    "H200": StripGridWeights(0.95, 0.61, 1.27, 0.47, 7_000, 40.5, 8_300, 158_000),
-}
 
 
 @dataclass(frozen=True)
@@ -151,11 +131,10 @@ def cost(request: PlanRequest, shape: StripGridShape) -> float:
     rows = request.rows / strips  # of a strip, in the mean
     moved = rounds * share * rows * itemsize * (inputs + 1)
     whole_lines = shape.width * itemsize % LINE_BYTES == request.stride * itemsize % LINE_BYTES == 0
-    weights = GRID_WEIGHTS[measured_gpu(request.device)]
-    per_byte = weights.byte + weights.piece * (not whole_lines) * min(1.0, SECTOR_BYTES / (rows * itemsize))
+    per_byte = BYTE + PIECE * (not whole_lines) * min(1.0, SECTOR_BYTES / (rows * itemsize))
     depth = shape.block_size // (shape.width // shape.pack_size)
     packs = rounds * -(-share // (depth * CHUNK)) * CHUNK * shape.block_size
-    per_pack = weights.pack + weights.half * shape.pack_size * (itemsize == 2 and inputs == 1)
-    merged = weights.merged_row * -(-shape.width // (MERGING_WARPS * shape.blocks_per_strip))
-    per_strip = merged + weights.row * shape.width + weights.fewer_stages * (shape.stages != STAGES[0])
-    return per_byte * moved + per_pack * packs + rounds * per_strip + weights.start
+    per_pack = PACK + HALF * shape.pack_size * (itemsize == 2 and inputs == 1)
+    merged = -(-shape.width // (MERGING_WARPS * shape.blocks_per_strip))
+    fewer = FEWER_STAGES * (shape.stages != STAGES[0])
+    return per_byte * moved + per_pack * packs + rounds * (MERGED_ROW * merged + fewer) + START

@@ -60,9 +60,7 @@ class StripWeights:
     cluster. Threads with whole rows exchange nothing: their round is ``columns_round``, and ``access`` for each load of
     a thread.
 
-    ``single``: per element that the shifted kernel moves alone, those of the packs at both ends of a line. ``again``:
-    per byte that is read a second time. ``far``: per moved byte in pieces of a sector and per doubling of the row
-    beyond :data:`LONG`, where lines lie far apart. ``pack``: per pack of a long row.
+    ``single``: per element that the shifted kernel moves alone, those of the packs at both ends of a line.
     """
 
     byte: float
@@ -75,34 +73,34 @@ class StripWeights:
     columns_round: float
     access: float
     single: float
-    again: float
-    far: float
-    pack: float
 
 
-#: Elements of a row from which ``far`` counts.
-LONG = 2000
-#: Each GPU's weights. Doubles were not measured: they take the figures of floats. kernels/FAST.md, "Other axes".
-#:
-#: H100: fitted to 3700 launches of 184 arrays of 256 MiB; what long rows cost to the plans of 64 arrays of 1000 to
-#: 60 000 elements per row.
-H100_WEIGHTS = StripWeights(
+#: Fitted to 3700 launches of 184 arrays of 256 MiB on an H100 (kernels/FAST.md, "Other axes"). Doubles were not
+#: measured: they take the figures of floats.
+WEIGHTS = StripWeights(
     byte=0.85, sector=0.15, misaligned=0.33,
     work={(2, 1): 0.45, (4, 1): 0.43, (8, 1): 0.43, (2, 2): 0.0, (4, 2): 0.0, (8, 2): 0.0},
     round=28_500, clusters=((2, 8_700), (8, 19_000), (16, 29_500)), exchange=0,
-    columns_round=12_000, access=0, single=13.9, again=1.5, far=0.104, pack=4.1,
+    columns_round=12_000, access=0, single=13.9,
 )  # fmt: skip
-#: H200: fitted to 2700 launches of 210 arrays of 256 MiB, beside strips that blocks all over the GPU share. No array
-#: had rows that are read twice: ``again`` is the H100's.
-H200_WEIGHTS = StripWeights(
+#: Fitted to 2400 launches of 210 arrays of 256 MiB on an H200, whose memory is faster: what an SM does beside moving
+#: bytes counts for more of them.
+FASTER_MEMORY = StripWeights(
     byte=0.81, sector=0.38, misaligned=0.39,
     work={(2, 1): 0.56, (4, 1): 0.70, (8, 1): 0.70, (2, 2): 0.13, (4, 2): 0.0, (8, 2): 0.0},
     round=23_800, clusters=((2, 15_500), (8, 10_600), (16, 16_900)), exchange=1_170,
-    columns_round=2_600, access=680, single=19.5, again=1.5, far=0.0, pack=0.0,
+    columns_round=2_600, access=680, single=19.5,
 )  # fmt: skip
-#: The GPUs that have weights, the slower one first.
-MEASURED_GPUS = ("H100", "H200")
-STRIP_WEIGHTS = dict(zip(MEASURED_GPUS, (H100_WEIGHTS, H200_WEIGHTS), strict=True))
+#: The GPUs that were measured.
+MEASURED = {"H100": WEIGHTS, "H200": FASTER_MEMORY}
+#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place: costs say
+#: less about two strips than this. Below, as many of 150 other arrays lost as gained (kernels/FAST.md).
+CLEARLY = 1.08
+#: More, for rows of thousands of elements, to compare them with strips that blocks all over the GPU share: the
+#: weights say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row on an H100
+#: (kernels/FAST.md). Per byte that is read a second time; per moved byte in pieces of a sector and per doubling of the
+#: row beyond the length LONG, where lines lie far apart; per pack.
+AGAIN, FAR, PACK, LONG = 1.5, 0.104, 4.1, 2000
 
 
 @dataclass(frozen=True)
@@ -255,20 +253,30 @@ def _statistic_bytes(request: PlanRequest) -> int:
 
 
 @lru_cache(maxsize=64)
-def measured_gpu(device: Device) -> str:
-    """The GPU of :data:`MEASURED_GPUS` whose memory gives an SM most nearly as many bytes per second.
+def weights_of(device: Device) -> StripWeights:
+    """The weights of the measured GPU whose memory gives an SM most nearly as many bytes per second.
 
     Costs count bytes that an SM moves meanwhile, so this is what they depend on. A GPU whose bandwidth is not known
-    counts as the slowest.
+    takes those of the slower one.
     """
 
     def per_sm(gpu: Device) -> float:
         return (gpu.memory_bandwidth or 0.0) / gpu.sm_count
 
-    return min(MEASURED_GPUS, key=lambda name: abs(per_sm(Device.named(name)) - per_sm(device)))
+    return MEASURED[min(MEASURED, key=lambda name: abs(per_sm(Device.named(name)) - per_sm(device)))]
 
 
-def cost(request: PlanRequest, shape: StripShape) -> float:
+def clearly_better(request: PlanRequest, shape: StripShape) -> StripShape:
+    """The shape, or one that clearly costs less with the weights of the request's GPU."""
+    weights = weights_of(request.device)
+    if weights is WEIGHTS:
+        return shape
+    best = min(shapes(request), key=lambda other: cost(request, other, weights))
+    clearly = cost(request, shape, weights) > CLEARLY * cost(request, best, weights)
+    return best if clearly else shape
+
+
+def cost(request: PlanRequest, shape: StripShape, weights: StripWeights = WEIGHTS) -> float:
     """What an SM does for the whole array, in bytes that it could have moved in that time.
 
     An SM takes ``resident`` blocks at once. All elements of the array are moved once per input and once as the result.
@@ -278,7 +286,6 @@ def cost(request: PlanRequest, shape: StripShape) -> float:
     moved = (inputs + 1) * request.rows * request.cols * itemsize / blocks
     narrow = SECTOR_BYTES / (shape.width(itemsize) * itemsize)
     misaligned = shape.kernel != SHIFTED and request.stride * itemsize % SECTOR_BYTES != 0
-    weights = STRIP_WEIGHTS[measured_gpu(request.device)]
     per_byte = weights.byte + (weights.sector + weights.misaligned * misaligned) * narrow
     kept = shape.block_size * shape.across * shape.packs * shape.pack_size
     work = weights.work[itemsize, inputs] * kept
@@ -310,7 +317,6 @@ def cost_of_long(request: PlanRequest, shape: StripShape, once: bool) -> float:
     moved = (inputs + 1) * elements * itemsize
     narrow = min(1.0, SECTOR_BYTES / (min(shape.width(itemsize), request.stride) * itemsize))
     doublings = max(0.0, math.log2(request.cols / LONG))
-    weights = STRIP_WEIGHTS[measured_gpu(request.device)]
-    again = 0.0 if once else weights.again * inputs * elements * itemsize
+    again = 0.0 if once else AGAIN * inputs * elements * itemsize
     packs = request.rows * request.cols / request.device.sm_count / shape.pack_size
-    return cost(request, whole) + again + weights.far * moved * narrow * doublings + weights.pack * packs
+    return cost(request, whole) + again + FAR * moved * narrow * doublings + PACK * packs

@@ -15,7 +15,19 @@ from softlab.dtypes import element_type
 from softlab.hardware.devices import Device
 from softlab.kernel import Kernel
 from softlab.plans import strip_grid, strip_shapes
-from softlab.plans.strip_grid import GRID_WEIGHTS, STRIP_GRID, StripGridShape, cost, shapes
+from softlab.plans.strip_grid import (
+    BYTE,
+    FEWER_STAGES,
+    HALF,
+    MERGED_ROW,
+    PACK,
+    PIECE,
+    START,
+    STRIP_GRID,
+    StripGridShape,
+    cost,
+    shapes,
+)
 from tests.kernels.cases import matrix, program, special_rows
 from tests.kernels.test_fast import assert_forward
 from tests.kernels.test_fast_strided import made_request, planned
@@ -170,43 +182,37 @@ class TestOperators:
         assert_forward(getattr(softlab, op)(odd, 0, policy="fast", device=device).T, odd.T, op, "misaligned")
 
 
-@pytest.mark.parametrize("gpu", GRID_WEIGHTS)
-def test_costs(gpu: str) -> None:
+def test_costs() -> None:
     """By hand: a strip of 132 blocks with 10 lines each, and the terms that another shape or array adds."""
-    has = GRID_WEIGHTS[gpu]
-    request = made_request(64, 1320, "float32", "softmax", 64, gpu)
+    request = made_request(64, 1320, "float32", "softmax", 64)
     whole = StripGridShape(4, 32, 132, 1, False)  # two strips of a line of 128 bytes; 48 threads below each other
     moved, packs = 2 * 64 * 10 * 4, 2 * 4 * 384
-    rows = 64 * has.row  # that the block publishes
-    expected = has.byte * moved + has.pack * packs + 2 * has.merged_row + rows + has.start
-    assert cost(request, whole) == pytest.approx(expected)
+    assert cost(request, whole) == pytest.approx(BYTE * moved + PACK * packs + 2 * MERGED_ROW + START)
     four = replace(whole, stages=4)
-    assert cost(request, four) == pytest.approx(cost(request, whole) + 2 * has.fewer_stages)
+    assert cost(request, four) == pytest.approx(cost(request, whole) + 2 * FEWER_STAGES)
     pieces = replace(whole, width=16)  # four strips of 64 bytes, and 96 threads below each other
-    expected = (has.byte + has.piece / 2) * moved + has.pack * 2 * packs + 4 * has.merged_row + rows + has.start
+    expected = (BYTE + PIECE / 2) * moved + PACK * 2 * packs + 4 * MERGED_ROW + START
     assert cost(request, pieces) == pytest.approx(expected)
     halves = replace(request, element=element_type("float16"))  # now a line of memory is two strips
-    expected = (has.byte + has.piece / 2) * moved / 2 + (has.pack + 4 * has.half) * packs
-    assert cost(halves, whole) == pytest.approx(expected + 2 * has.merged_row + rows + has.start)
+    expected = (BYTE + PIECE / 2) * moved / 2 + (PACK + 4 * HALF) * packs + 2 * MERGED_ROW + START
+    assert cost(halves, whole) == pytest.approx(expected)
     few = replace(whole, blocks_per_strip=4, groups=33)  # both strips at once, 330 lines each, 4 rows per merging warp
-    expected = has.byte * 2 * 32 * 330 * 4 + has.pack * 8 * 384 + 4 * has.merged_row + rows / 2 + has.start
+    expected = BYTE * 2 * 32 * 330 * 4 + PACK * 8 * 384 * 1 + MERGED_ROW * 4 + START
     assert cost(request, few) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("gpu", GRID_WEIGHTS)
-def test_costs_of_long_rows_in_clusters(gpu: str) -> None:
+def test_costs_of_long_rows_in_clusters() -> None:
     """No more than before for rows of 2000 elements that are read once, but for their packs."""
-    has = strip_shapes.STRIP_WEIGHTS[gpu]
-    request = made_request(64, 8000, "float32", "softmax", 64, gpu)
+    request = made_request(64, 8000, "float32", "softmax", 64)
     shape = strip_shapes.StripShape("fast_strided", 4, 16, 4, 512)
     once = strip_shapes.cost(request, replace(shape, packs=63))
-    packs = has.pack * 64 * 8000 / 132 / 4
+    packs = strip_shapes.PACK * 64 * 8000 / 132 / 4
     elements = 64 * 8000 / 4  # on each of 4 SMs
-    far = has.far * 2 * elements * 4 / 2 * 2  # strips of two sectors, two doublings of 2000
+    far = strip_shapes.FAR * 2 * elements * 4 / 2 * 2  # strips of two sectors, two doublings of 2000
     held = strip_shapes.cost_of_long(request, replace(shape, packs=63), True)
     assert held == pytest.approx(once + packs + far)
-    again = has.again * elements * 4
+    again = strip_shapes.AGAIN * elements * 4
     assert strip_shapes.cost_of_long(request, shape, False) == pytest.approx(held + again)
-    short = made_request(64, 2000, "float32", "softmax", 64, gpu)
+    short = made_request(64, 2000, "float32", "softmax", 64)
     held = strip_shapes.cost_of_long(short, shape, True)
     assert held == pytest.approx(strip_shapes.cost(short, shape) + packs / 4)
