@@ -7,8 +7,9 @@ much the threads must exchange. :func:`cost` weighs these. kernels/FAST.md, "Oth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 
 from softlab.hardware.devices import Device
@@ -45,21 +46,58 @@ MOST_STATIC_BYTES = 48 * 1024
 #: With fewer packs of a thread a cluster costs more than it saves.
 FEWEST_PACKS = 2
 
-#: What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives. Fitted to 3700
-#: launches of 184 arrays of 256 MiB on an H100 (kernels/FAST.md, "Other axes"). Per moved byte: one byte, the part of a
-#: sector that a narrow strip leaves unused, and that again if lines do not begin with a sector.
-BYTE, SECTOR, MISALIGNED = 0.85, 0.15, 0.33
-#: Per element of the registers, used or not, of a forward operator: instructions, by bytes of an element. Doubles were
-#: not measured: they take the figure of floats.
-WORK = {2: 0.45, 4: 0.43, 8: 0.43}
-#: Per round of a block, in which the SM's other blocks move on: the wait for memory, and the exchange in clusters of 2
-#: and more blocks, 8 and more, and 16. Threads with whole rows exchange nothing.
-ROUND, CLUSTER_ROUNDS = 28_500, ((2, 8_700), (8, 19_000), (16, 29_500))
-COLUMNS_ROUND = 12_000
-#: Per element that the shifted kernel moves alone: those of the packs at both ends of a line.
-SINGLE = 13.9
+
+@dataclass(frozen=True)
+class StripWeights:
+    """What a strip costs, in bytes that an SM moves meanwhile when all SMs move all that memory gives.
+
+    Per moved byte: ``byte``, ``sector`` for the part of a sector that a narrow strip leaves unused, and ``misaligned``
+    for that part again if lines do not begin with a sector. ``work``: instructions per element of the registers, used
+    or not, by (bytes of an element, inputs).
+
+    Per round of a block, in which the SM's other blocks move on: ``round``, the wait for memory and the exchange, more
+    in ``clusters`` of so many blocks and more, and ``exchange`` per byte of statistics that a thread sends to its
+    cluster. Threads with whole rows exchange nothing: their round is ``columns_round``, and ``access`` for each load of
+    a thread.
+
+    ``single``: per element that the shifted kernel moves alone, those of the packs at both ends of a line.
+    """
+
+    byte: float
+    sector: float
+    misaligned: float
+    work: Mapping[tuple[int, int], float]
+    round: float
+    clusters: tuple[tuple[int, float], ...]
+    exchange: float
+    columns_round: float
+    access: float
+    single: float
+
+
+#: Fitted to 3700 launches of 184 arrays of 256 MiB on an H100 (kernels/FAST.md, "Other axes"). Doubles were not
+#: measured: they take the figures of floats.
+WEIGHTS = StripWeights(
+    byte=0.85, sector=0.15, misaligned=0.33,
+    work={(2, 1): 0.45, (4, 1): 0.43, (8, 1): 0.43, (2, 2): 0.0, (4, 2): 0.0, (8, 2): 0.0},
+    round=28_500, clusters=((2, 8_700), (8, 19_000), (16, 29_500)), exchange=0,
+    columns_round=12_000, access=0, single=13.9,
+)  # fmt: skip
+#: Fitted to 2400 launches of 210 arrays of 256 MiB on an H200, whose memory is faster: what an SM does beside moving
+#: bytes counts for more of them.
+FASTER_MEMORY = StripWeights(
+    byte=0.81, sector=0.38, misaligned=0.39,
+    work={(2, 1): 0.56, (4, 1): 0.70, (8, 1): 0.70, (2, 2): 0.13, (4, 2): 0.0, (8, 2): 0.0},
+    round=23_800, clusters=((2, 15_500), (8, 10_600), (16, 16_900)), exchange=1_170,
+    columns_round=2_600, access=680, single=19.5,
+)  # fmt: skip
+#: The GPUs that were measured.
+MEASURED = {"H100": WEIGHTS, "H200": FASTER_MEMORY}
+#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place: costs say
+#: less about two strips than this. Below, as many of 150 other arrays lost as gained (kernels/FAST.md).
+CLEARLY = 1.08
 #: More, for rows of thousands of elements, to compare them with strips that blocks all over the GPU share: the
-#: constants above say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row
+#: weights say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row on an H100
 #: (kernels/FAST.md). Per byte that is read a second time; per moved byte in pieces of a sector and per doubling of the
 #: row beyond the length LONG, where lines lie far apart; per pack.
 AGAIN, FAR, PACK, LONG = 1.5, 0.104, 4.1, 2000
@@ -198,17 +236,47 @@ def static_bytes(request: PlanRequest, shape: StripShape) -> int:
         return 0
     compute = 8 if request.element.itemsize == 8 else 4
     parts = shape.block_size // WARP_SIZE
-    forward = request.operator.rows_kept == 1
-    statistic = 2 * compute if forward else compute
-    result = {4: 12, 8: 16}[compute] if forward else compute
-    shifted = shape.kernel == SHIFTED
-    rows = (shape.lanes + shifted) * shape.pack_size
+    result = {4: 12, 8: 16}[compute] if request.operator.rows_kept == 1 else compute
     blocks = shape.cluster if shape.cluster > 1 else 0
-    ends = 2 * shape.depth * WIDEST_PACK_BYTES if shifted else 0
-    return rows * (statistic * (parts + 1 + blocks) + result) + ends
+    ends = 2 * shape.depth * WIDEST_PACK_BYTES if shape.kernel == SHIFTED else 0
+    return _exchanged(shape) * (_statistic_bytes(request) * (parts + 1 + blocks) + result) + ends
 
 
-def cost(request: PlanRequest, shape: StripShape) -> float:
+def _exchanged(shape: StripShape) -> int:
+    """Rows of a block's exchange."""
+    return (shape.lanes + (shape.kernel == SHIFTED)) * shape.pack_size
+
+
+def _statistic_bytes(request: PlanRequest) -> int:
+    """Of a row: a maximum and a sum, or a sum."""
+    return (8 if request.element.itemsize == 8 else 4) * (2 if request.operator.rows_kept == 1 else 1)
+
+
+@lru_cache(maxsize=64)
+def weights_of(device: Device) -> StripWeights:
+    """The weights of the measured GPU whose memory gives an SM most nearly as many bytes per second.
+
+    Costs count bytes that an SM moves meanwhile, so this is what they depend on. A GPU whose bandwidth is not known
+    takes those of the slower one.
+    """
+
+    def per_sm(gpu: Device) -> float:
+        return (gpu.memory_bandwidth or 0.0) / gpu.sm_count
+
+    return MEASURED[min(MEASURED, key=lambda name: abs(per_sm(Device.named(name)) - per_sm(device)))]
+
+
+def clearly_better(request: PlanRequest, shape: StripShape) -> StripShape:
+    """The shape, or one that clearly costs less with the weights of the request's GPU."""
+    weights = weights_of(request.device)
+    if weights is WEIGHTS:
+        return shape
+    best = min(shapes(request), key=lambda other: cost(request, other, weights))
+    clearly = cost(request, shape, weights) > CLEARLY * cost(request, best, weights)
+    return best if clearly else shape
+
+
+def cost(request: PlanRequest, shape: StripShape, weights: StripWeights = WEIGHTS) -> float:
     """What an SM does for the whole array, in bytes that it could have moved in that time.
 
     An SM takes ``resident`` blocks at once. All elements of the array are moved once per input and once as the result.
@@ -218,16 +286,25 @@ def cost(request: PlanRequest, shape: StripShape) -> float:
     moved = (inputs + 1) * request.rows * request.cols * itemsize / blocks
     narrow = SECTOR_BYTES / (shape.width(itemsize) * itemsize)
     misaligned = shape.kernel != SHIFTED and request.stride * itemsize % SECTOR_BYTES != 0
-    per_byte = BYTE + (SECTOR + MISALIGNED * misaligned) * narrow
+    per_byte = weights.byte + (weights.sector + weights.misaligned * misaligned) * narrow
     kept = shape.block_size * shape.across * shape.packs * shape.pack_size
-    work = WORK[itemsize] * kept * (inputs == 1)
+    work = weights.work[itemsize, inputs] * kept
     if shape.kernel == SHIFTED:
         lines = min(request.cols, shape.elements) / shape.cluster
-        work += SINGLE * 2 * lines * shape.pack_size / -(-request.stride // shape.width(itemsize))
-    one_round = COLUMNS_ROUND if shape.kernel == COLUMNS else ROUND
-    one_round += sum(more for cluster, more in CLUSTER_ROUNDS if shape.cluster >= cluster)
+        work += weights.single * 2 * lines * shape.pack_size / -(-request.stride // shape.width(itemsize))
     each = -(-blocks // request.device.sm_count)
-    return each * (per_byte * moved + work) + -(-each // shape.resident) * one_round
+    return each * (per_byte * moved + work) + -(-each // shape.resident) * _round(request, shape, weights)
+
+
+def _round(request: PlanRequest, shape: StripShape, weights: StripWeights) -> float:
+    """What a round of a block costs beside moving its bytes."""
+    if shape.kernel == COLUMNS:
+        return weights.columns_round + weights.access * shape.across * shape.packs * request.operator.rows_kept
+    sent = 0.0
+    if shape.cluster > 1:
+        sent = _exchanged(shape) * _statistic_bytes(request) * shape.cluster / shape.block_size  # by a thread
+    more = sum(more for cluster, more in weights.clusters if shape.cluster >= cluster)
+    return weights.round + more + weights.exchange * sent
 
 
 def cost_of_long(request: PlanRequest, shape: StripShape, once: bool) -> float:
