@@ -12,4 +12,5 @@ def test_how_many_results_are_kept() -> None:
         "plans.resources._names": 1,
         "plans.resources.made_here": 1,
         "plans.resources.shipped": 1,
+        "plans.strip_shapes.weights_of": 64,
     }
