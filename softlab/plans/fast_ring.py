@@ -136,7 +136,7 @@ class StepTime:
     gain: float
 
 
-#: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 144 lengths from 2^18 to 2^22 columns, 2300 launches
+#: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 228 cells of 2^18 to 2^22 columns, 3100 launches
 #: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles were not measured.
 STEP_TIMES = {
     (2, 1): StepTime(0.25, 0.77, 0.015),
@@ -156,13 +156,13 @@ STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 STEP_PACKS = {1: range(2, 5), 2: range(1, 4)}
 STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
-#: Rows that begin anywhere: gradients keep their steps, since 12 of 33 were up to 4 % slower with others, and forward
+#: Rows that begin anywhere: gradients keep their steps, since 11 of 33 were up to 4 % slower with others, and forward
 #: rows take this many threads at least (fresh lengths of the same day).
 ANYWHERE_BLOCK = 448
 #: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.
 STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 18
-#: Bytes that an SM waits for at most: copies and prefetches under way. With 130 KiB rows took up to 15 % longer (the
-#: same launches).
+#: Bytes that an SM waits for at most: copies and prefetches under way. With 132 KiB and more rows took 8 to 15 %
+#: longer than predicted (the same launches).
 MOST_UNDER_WAY = 76 * 1024
 
 
