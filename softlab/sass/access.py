@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,7 @@ def width_of(form: Form) -> int:
     return next((WIDTHS[m] for m in form.modifiers if m in WIDTHS), 4)
 
 
-@dataclass(slots=True)
-class Part:
+class Part(NamedTuple):
     """The lanes of an access that touch one space.
 
     ``active`` (k, 32) bool; ``address`` int64 (n,): of the active lanes, warp after warp; in shared memory the offset,
