@@ -83,7 +83,7 @@ WEIGHTS = StripWeights(
     round=28_500, clusters=((2, 8_700), (8, 19_000), (16, 29_500)), exchange=0,
     columns_round=12_000, access=0, single=13.9,
 )  # fmt: skip
-#: Fitted to 2400 launches of 210 arrays of 256 MiB on an H200, whose memory is faster: what an SM does beside moving
+#: Fitted to 2091 launches of 210 arrays of 256 MiB on an H200, whose memory is faster: what an SM does beside moving
 #: bytes counts for more of them.
 FASTER_MEMORY = StripWeights(
     byte=0.81, sector=0.38, misaligned=0.39,
@@ -93,8 +93,8 @@ FASTER_MEMORY = StripWeights(
 )  # fmt: skip
 #: The GPUs that were measured.
 MEASURED = {"H100": WEIGHTS, "H200": FASTER_MEMORY}
-#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place: costs say
-#: less about two strips than this. Below, as many of 150 other arrays lost as gained (kernels/FAST.md).
+#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place. Of 148
+#: other arrays for which it costs less than that, 80 gained by a change, and 32 lost up to 41 % (kernels/FAST.md).
 CLEARLY = 1.08
 #: More, for rows of thousands of elements, to compare them with strips that blocks all over the GPU share: the
 #: weights say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row on an H100

@@ -259,7 +259,7 @@ def test_a_gpu_takes_the_weights_of_the_one_with_the_most_similar_memory() -> No
 
 
 @pytest.mark.parametrize(("op", "dtype", "outer", "cols", "stride"), [
-    ("softmax", "float16", 20, 220, 30_504), ("softmax", "bfloat16", 285, 1154, 408),
+    ("softmax", "float16", 20, 220, 30_504), ("log_softmax_backward", "bfloat16", 24, 29, 192_841),
     ("softmax", "float32", 1, 1000, 65_536), ("softmax_backward", "float32", 8, 21, 263_169),
 ])  # fmt: skip
 def test_another_strip_must_clearly_cost_less(op: str, dtype: str, outer: int, cols: int, stride: int) -> None:
@@ -270,7 +270,7 @@ def test_another_strip_must_clearly_cost_less(op: str, dtype: str, outer: int, c
         now = clearly_better(request, before)
         clearly = cost(request, before, has) > CLEARLY * cost(request, best, has)
         assert now == (best if clearly else before)
-        assert clearly == (gpu == "H200" and cols in (220, 1154))
+        assert clearly == (gpu == "H200" and cols in (29, 220))
         assert shape_of(planned(outer * stride, cols, dtype, stride=stride, op=op, device=gpu)) == now
 
 
