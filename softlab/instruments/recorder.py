@@ -102,7 +102,7 @@ class _Event(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The rows of so many events: each one's ``site`` of ``sites``, its ``step``, and its ``warp`` of all ``warps``.
+    """The rows of some events: each one's ``site`` of ``sites``, its ``step``, and its ``warp`` of all ``warps``.
 
     ``starts``: the first row of each event, and how many rows there are.
     """

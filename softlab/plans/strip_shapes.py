@@ -56,7 +56,7 @@ class StripWeights:
     or not, by (bytes of an element, inputs).
 
     Per round of a block, in which the SM's other blocks move on: ``round``, the wait for memory and the exchange, more
-    in ``clusters`` of so many blocks and more, and ``exchange`` per byte of statistics that a thread sends to its
+    in ``clusters`` of at least that many blocks, and ``exchange`` per byte of statistics that a thread sends to its
     cluster. Threads with whole rows exchange nothing: their round is ``columns_round``, and ``access`` for each load of
     a thread.
 

@@ -55,6 +55,16 @@ def problems(count: int) -> Iterator[tuple[int, int, str, str]]:
         yield (1 << 28) // (cols * element_type(dtype).itemsize), cols, dtype, op
 
 
+def rings(count: int) -> Iterator[tuple[PlanRequest, Row, RingShape]]:
+    """The rings of those problems that have one."""
+    for problem in problems(count):
+        request = asked(*problem)
+        row = row_of(request, StepLog())
+        ring = ring_shape(request, row)
+        if ring is not None and row.packs > row.limits.grid.beyond:
+            yield request, row, ring
+
+
 def plain_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on rings have blocks of GRID_BLOCK threads, and steps of STEPS packs."""
     for name in ("fitted", "stepped"):
@@ -103,12 +113,7 @@ def test_a_fitted_block_has_fewer_idle_threads() -> None:
 
 def test_a_fitted_block_saves_time_by_the_prediction_and_holds_the_row_with_its_answer() -> None:
     fitting = 0
-    for problem in problems(150):
-        request = asked(*problem)
-        row = row_of(request, StepLog())
-        ring = ring_shape(request, row)
-        if ring is None or row.packs <= row.limits.grid.beyond:
-            continue
+    for request, row, ring in rings(150):
         fits = fitted(request, row, ring)
         if fits is ring:
             continue
@@ -189,12 +194,7 @@ def test_a_forward_row_is_one_step_of_more_packs() -> None:
 
 def test_other_steps_save_time_by_the_prediction_and_bring_not_too_much() -> None:
     changed = dict.fromkeys([(2, 1), (4, 1), (2, 2), (4, 2)], 0)
-    for problem in problems(300):
-        request = asked(*problem)
-        row = row_of(request, StepLog())
-        ring = ring_shape(request, row)
-        if ring is None or row.packs <= row.limits.grid.beyond:
-            continue
+    for request, row, ring in rings(300):
         fits = fitted(request, row, ring)
         steps = stepped(request, row, fits)
         if steps is fits:
