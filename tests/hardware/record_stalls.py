@@ -1,4 +1,4 @@
-"""Why the warps of a set's launches stall, by Nsight Compute: every third launch, with a cold cache.
+"""Why the warps of a set's launches stall, by Nsight Compute: every third launch or those the set names, cold.
 
     python -m tests.hardware.record_stalls SET FOLDER OUT   # GPU and ncu: OUT/SET_stalls_DEVICE.json
 
@@ -35,8 +35,8 @@ PER_PROCESS, PROCESSES, SECONDS = 7, 4, 120
 
 
 def profiled(chosen: Any) -> list[Any]:
-    """The launches that are profiled."""
-    return chosen.cases()[::3]
+    """The launches that are profiled: those that the set names, or every third one."""
+    return chosen.profiled() if hasattr(chosen, "profiled") else chosen.cases()[::3]
 
 
 def launch(chosen: Any, folder: Path, first: int) -> None:
@@ -91,7 +91,8 @@ def record(chosen: Any, name: str, folder: Path, out: Path) -> Path:
     for error in filter(None, (error for _, error in parts)):
         print(error)
     date = datetime.datetime.now(datetime.UTC).date()
-    about = f"Nsight Compute on an {device}, {date}, cold: share of {METRIC.format('REASON')}, every third launch"
+    which = "the launches of profiled()" if hasattr(chosen, "profiled") else "every third launch"
+    about = f"Nsight Compute on an {device}, {date}, cold: share of {METRIC.format('REASON')}, {which}"
     path = out / f"{name}_stalls_{short_name(device)}.json"
     text = json.dumps({"about": about, "missing": missing, "cases": cases}, separators=(",", ":"))
     path.write_text(text.replace('},"', '},\n"') + "\n")
