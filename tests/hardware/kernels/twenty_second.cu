@@ -65,7 +65,7 @@ __global__ void runoff_rounds(const u32* __restrict__ votes, int* __restrict__ o
       if (least < 0 || now[c] < now[least]) least = c;
     }
     round++;
-    if (2 * now[most] > voters || most == least) break;
+    if (2 * now[most] > voters) break;
     standing &= ~(1u << least);
   }
   if (threadIdx.x == 0) out[blockIdx.x] = 16 * most + round;
@@ -300,7 +300,7 @@ __global__ void __cluster_dims__(4) shared_ages(const u32* __restrict__ people, 
   for (int k = threadIdx.x; k < 256; k += blockDim.x) out[(size_t)blockIdx.x * 256 + k] = counts[k];
 }
 
-// --------------------------------------------------------------------------------------------------- a problem per warp
+// -------------------------------------------------------------------------------------------------- a problem per warp
 
 // Parcels go into the first of 64 vans that has space left, two vans per lane. Out: vans used and what is left in them.
 __global__ void first_fit_vans(const u16* __restrict__ parcels, int2* __restrict__ out, int n, int count) {
@@ -425,8 +425,8 @@ __global__ void cut_hyperedges(const int* __restrict__ starts, const int* __rest
   if (lane == 0) out[net] = __popc(met);
 }
 
-// For each pair of friends, how many pairs of their common friends know each other, times two. A row of bits per person,
-// of at most 32 words; an edge per warp.
+// For each pair of friends, how many pairs of their common friends know each other, times two. A row of bits per
+// person, of at most 32 words; an edge per warp.
 __global__ void four_cliques(const u32* __restrict__ rows, const int2* __restrict__ edges, int* __restrict__ out, int n,
                              int words) {
   const int edge = own_thread() / 32, lane = threadIdx.x % 32;
@@ -493,8 +493,9 @@ __global__ void next_job_sums(const int* __restrict__ starts, const int* __restr
   }
 }
 
-__constant__ int compass[16][2] = {{64, 0},  {59, 24},  {45, 45},   {24, 59},   {0, 64},  {-24, 59}, {-45, 45}, {-59, 24},
-                                   {-64, 0}, {-59, -24}, {-45, -45}, {-24, -59}, {0, -64}, {24, -59}, {45, -45}, {59, -24}};
+__constant__ int compass[16][2] = {{64, 0},    {59, 24},  {45, 45},  {24, 59},  {0, 64},  {-24, 59},
+                                   {-45, 45},  {-59, 24}, {-64, 0},  {-59, -24}, {-45, -45}, {-24, -59},
+                                   {0, -64},   {24, -59}, {45, -45}, {59, -24}};
 
 // Points of edges vote for the centres of circles of many radii. A point is x and y of twelve bits and a direction.
 __global__ void circle_votes(const u32* __restrict__ points, u32* votes, int n, int width, int height, int least,
@@ -724,7 +725,8 @@ __global__ void interval_polynomials(const double* __restrict__ factors, const d
   out[k] = make_double2(low, high);
 }
 
-// Spectra of many broadened lines; a frequency per thread, the lines in shared memory as place, strength and two widths.
+// Spectra of many broadened lines; a frequency per thread, the lines in shared memory as place, strength and two
+// widths.
 __global__ void voigt_spectra(const float4* __restrict__ lines, float* __restrict__ out, int n, int count) {
   extern __shared__ float4 line[];
   for (int j = threadIdx.x; j < count; j += blockDim.x) line[j] = lines[j];
@@ -1238,10 +1240,10 @@ __global__ void harmonics_as_code(const float2* __restrict__ places, float* __re
   out[k] = sum;
 }
 
-// ------------------------------------------------------------------------------------------------- pictures and gathers
+// ------------------------------------------------------------------------------------------------ pictures and gathers
 
-// The nearest of nine centres in place and colour for each point (the first step of superpixels). A centre per square of
-// `step` x `step` points: x, y and three colours, a plane each.
+// The nearest of nine centres in place and colour for each point (the first step of superpixels). A centre per square
+// of `step` x `step` points: x, y and three colours, a plane each.
 __global__ void superpixel_labels(const float* __restrict__ colours, const float* __restrict__ centres,
                                   int* __restrict__ out, int width, int height, int step) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
@@ -1328,8 +1330,8 @@ __global__ void routed_packets(const u16* __restrict__ next, const u32* __restri
   out[k] = at << 16 | hops;
 }
 
-// How often letters stand before places of a text that a wavelet matrix holds. Per level: a word of bits per 32 letters,
-// and how many ones are before it.
+// How often letters stand before places of a text that a wavelet matrix holds. Per level: a word of bits per 32
+// letters, and how many ones are before it.
 __global__ void wavelet_ranks(const u32* __restrict__ matrix, const u32* __restrict__ places, int* __restrict__ out,
                               int n, int length, int levels) {
   const int k = own_thread();
@@ -1352,7 +1354,7 @@ __global__ void wavelet_ranks(const u32* __restrict__ matrix, const u32* __restr
   out[k] = end - begin;
 }
 
-// Volumes turned so that their depth becomes their width, over tiles of 32 x 32 in shared memory, with or without a gap.
+// Volumes turned so that their depth becomes their width, over tiles of 32 x 32 in shared memory, with a gap or none.
 template <int gap>
 __global__ void turned_voxels(const float* __restrict__ in, float* __restrict__ out, int width, int height, int depth) {
   __shared__ float tile[32][32 + gap];
@@ -1501,7 +1503,8 @@ __global__ void window_patterns(const char* __restrict__ signal, const u32* __re
         : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3])
         : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
   }
-  int upper = max(8 * s[0] + 2 * four, 8 * s[1] + 2 * four + 1), lower = max(8 * s[2] + 2 * four, 8 * s[3] + 2 * four + 1);
+  int upper = max(8 * s[0] + 2 * four, 8 * s[1] + 2 * four + 1);
+  int lower = max(8 * s[2] + 2 * four, 8 * s[3] + 2 * four + 1);
 #pragma unroll
   for (int far = 1; far < 4; far *= 2) {
     upper = max(upper, __shfl_xor_sync(WARP, upper, far));
@@ -1551,7 +1554,7 @@ __global__ void bf16_curves(const __nv_bfloat162* __restrict__ in, __nv_bfloat16
   out[k] = x;
 }
 
-// ---------------------------------------------------------------------------------------------- first programs, streams
+// --------------------------------------------------------------------------------------------- first programs, streams
 
 // What trips cost: kilometres, litres per hundred, and the price of a litre.
 __global__ void fuel_costs(const float* __restrict__ km, const float* __restrict__ litres,
