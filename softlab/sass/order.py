@@ -1,0 +1,119 @@
+"""In which order a warp executes what its lanes do apart from each other.
+
+The interpreter takes the lowest instruction of all first, so that many warps go together. A warp of a GPU goes on with
+some lanes until these wait for others at BSYNC, or end. Then it goes on with others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import CompiledFunction, Int64s, UInt32s
+
+#: Sets of lanes of a warp at most, with one that is being made.
+_SETS = 33
+#: What Python takes for an entry, in units of 100 microseconds.
+_ENTRY = 0.1
+
+
+def follow(
+    mask: UInt32s, start: Int64s, length: Int64s, warps: int, limits: Int64s, sets: Int64s, order: Int64s
+) -> int:
+    """Write to ``order`` the entries of each warp as a GPU executes them.
+
+    Arguments:
+        mask, start, length: of each entry its lanes, its first instruction, and how many there are; one warp after the
+            other, and every lane's own in its order.
+        limits: where the entries of each warp begin, and where the last ones end.
+        sets: ``3 * _SETS`` places: the lanes that go together, their next entry, and when they were left.
+    """
+    nexts, left, done = _SETS, 2 * _SETS, 0
+    for warp in range(warps):
+        at, end = limits[warp], limits[warp + 1]
+        count, rest, now, turn = 0, 0, -1, 0
+        for k in range(at, end):
+            rest |= mask[k]
+        while rest != 0 or count > 0:
+            # What has been executed last goes on: each set of its lanes with its own next entry.
+            began = count
+            while rest != 0 and at < end:
+                part = rest & mask[at]
+                if part != 0:
+                    sets[count] = part
+                    sets[nexts + count] = at
+                    sets[left + count] = turn
+                    count += 1
+                    rest ^= part
+                at += 1
+            rest = 0
+            turn += 1
+            # Of those that were together the one that does not jump goes on, else who was left last.
+            chosen, rank = -1, -1
+            for k in range(count):
+                entry, came = sets[nexts + k], 0
+                for other in range(count):
+                    if sets[nexts + other] == entry:
+                        came |= sets[other]
+                if came == mask[entry]:
+                    value = sets[left + k]
+                    if k >= began:
+                        value = turn + 1
+                        if now >= 0 and start[entry] == start[now] + length[now]:
+                            value = turn + 2
+                    if value > rank:
+                        chosen = k
+                        rank = value
+            if chosen < 0:
+                break
+            now = sets[nexts + chosen]
+            order[done] = now
+            done += 1
+            # Those that have met go on together.
+            kept = 0
+            for k in range(count):
+                if sets[nexts + k] != now:
+                    sets[kept] = sets[k]
+                    sets[nexts + kept] = sets[nexts + k]
+                    sets[left + kept] = sets[left + k]
+                    kept += 1
+            count = kept
+            rest = mask[now]
+            at = now + 1
+    return done
+
+
+_FOLLOW = CompiledFunction(follow)
+
+
+def as_executed(warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray | None:
+    """The entries of all warps in an order in which a GPU executes those of each warp, int64; None as they are.
+
+    Arguments:
+        warp, start, length: int64 (entries,), the warp of a run, its first instruction, and how many there are.
+        mask: uint32 (entries,), its lanes.
+    """
+    by_warp = np.argsort(warp, kind="stable")
+    sorted_mask, sorted_warp = mask[by_warp], warp[by_warp]
+    changes = (sorted_mask[1:] != sorted_mask[:-1]) & (sorted_warp[1:] == sorted_warp[:-1])
+    parted = np.unique(sorted_warp[1:][changes])
+    if not len(parted):
+        return None
+    chosen = by_warp[np.isin(sorted_warp, parted)]
+    limits = np.concatenate(([0], np.cumsum(np.bincount(warp[chosen])[parted]))).astype(np.int64)
+    given = tuple(np.ascontiguousarray(one[chosen]) for one in (mask, start, length))
+    sets, order = np.zeros(3 * _SETS, np.int64), np.zeros(len(chosen), np.int64)
+    if _FOLLOW.ready(compiled_blocks(), _ENTRY * len(chosen)):
+        done = _FOLLOW.call(*map(id, given), len(parted), id(limits), id(sets), id(order))
+    else:
+        lists = [one.tolist() for one in given]
+        sets_, order_ = sets.tolist(), order.tolist()
+        done = follow(*lists, len(parted), limits.tolist(), sets_, order_)
+        order = np.array(order_, np.int64)
+    if done < len(chosen):
+        raise AssertionError("lanes wait for each other")
+    found = np.empty(len(warp), np.int64)
+    others = ~np.isin(warp, parted)
+    count = len(chosen)
+    found[:count], found[count:] = chosen[order], np.flatnonzero(others)
+    return found
