@@ -127,7 +127,7 @@ class Log:
         per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
         limits = np.concatenate(([0], np.cumsum(per_warp)))
         order = as_executed(warp, mask, start, length)
-        instruction, came, moved = lay_out(*(one[order] for one in (warp, mask, start, length)), limits)
+        instruction, came, moved = lay_out(warp[order], mask[order], start[order], length[order], limits)
         begins = np.empty_like(moved)
         begins[order] = moved
         active = came.copy() if self._guards else came

@@ -8,6 +8,8 @@ place of chains of tests, of trees and of loops whose lanes part (2026-11-29, sc
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
@@ -110,15 +112,15 @@ def as_executed(warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: n
     places = np.flatnonzero(parted[warps])
     chosen = order[places]
     limits = np.concatenate(([0], np.cumsum(np.bincount(warp[chosen])[parted.nonzero()[0]])))
-    given = tuple(np.ascontiguousarray(one[chosen]) for one in (mask, start, length))
-    sets, found = np.zeros(3 * _SETS, np.int64), np.zeros(len(chosen), np.int64)
-    count = len(limits) - 1
+    masks, starts, lengths = (np.ascontiguousarray(one[chosen]) for one in (mask, start, length))
+    sets, found, count = np.zeros(3 * _SETS, np.int64), np.zeros(len(chosen), np.int64), len(limits) - 1
     if _FOLLOW.ready(compiled_blocks(), _ENTRY * len(chosen)):
-        done = _FOLLOW.call(*map(id, given), count, id(limits), id(sets), id(found))
-    else:
-        places_found = found.tolist()
-        done = follow(*(one.tolist() for one in given), count, limits.tolist(), sets.tolist(), places_found)
-        found = np.array(places_found, np.int64)
+        given = map(id, (masks, starts, lengths))
+        done = _FOLLOW.call(*given, count, id(limits), id(sets), id(found))
+    else:  # numbers of lists are quicker in Python than those of arrays
+        lists: tuple[Any, ...] = tuple(one.tolist() for one in (masks, starts, lengths, limits, sets, found))
+        done = follow(lists[0], lists[1], lists[2], count, lists[3], lists[4], lists[5])
+        found = np.array(lists[5], np.int64)
     assert done == len(chosen), "each entry comes once"
     order[places] = chosen[found]
     return order
