@@ -21,6 +21,45 @@ _SETS = 33
 _ENTRY = 0.1
 
 
+def _part(mask: UInt32s, sets: Int64s, count: int, rest: int, at: int, end: int, turn: int) -> int:
+    """Add the sets of the lanes ``rest``, each with its own next entry from ``at`` on; how many sets there are then."""
+    while rest != 0 and at < end:
+        part = rest & mask[at]
+        if part != 0:
+            sets[count] = part
+            sets[_SETS + count] = at
+            sets[2 * _SETS + count] = turn
+            count += 1
+            rest ^= part
+        at += 1
+    return count
+
+
+def _choose(mask: UInt32s, start: Int64s, sets: Int64s, count: int, began: int, ahead: int, turn: int) -> int:
+    """Which set goes on, -1: none. Of those that were together, which are from ``began`` on, the fewest lanes, and of
+    as many those that do not jump; else who was left last. ``ahead``: the instruction behind the last one."""
+    chosen, rank = -1, -1
+    for k in range(count):
+        entry, came = sets[_SETS + k], 0
+        for other in range(count):
+            if sets[_SETS + other] == entry:
+                came |= sets[other]
+        if came == mask[entry]:
+            value = sets[2 * _SETS + k]
+            if k >= began:
+                many, lanes = 0, sets[k]
+                while lanes != 0:
+                    lanes &= lanes - 1
+                    many += 1
+                value = turn + 2 * (_SETS - many)
+                if start[entry] == ahead:
+                    value += 1
+            if value > rank:
+                chosen = k
+                rank = value
+    return chosen
+
+
 def follow(
     mask: UInt32s, start: Int64s, length: Int64s, warps: int, limits: Int64s, sets: Int64s, order: Int64s
 ) -> int:
@@ -32,63 +71,27 @@ def follow(
         limits: where the entries of each warp begin, and where the last ones end.
         sets: ``3 * _SETS`` places: the lanes that go together, their next entry, and when they were left.
     """
-    nexts, left, done = _SETS, 2 * _SETS, 0
+    done = 0
     for warp in range(warps):
-        at, end = limits[warp], limits[warp + 1]
-        count, rest, now, turn = 0, 0, -1, 0
-        for k in range(at, end):
+        end, turn, rest = limits[warp + 1], 0, 0
+        for k in range(limits[warp], end):
             rest |= mask[k]
-        while rest != 0 or count > 0:
-            # What has been executed last goes on: each set of its lanes with its own next entry.
-            began = count
-            while rest != 0 and at < end:
-                part = rest & mask[at]
-                if part != 0:
-                    sets[count] = part
-                    sets[nexts + count] = at
-                    sets[left + count] = turn
-                    count += 1
-                    rest ^= part
-                at += 1
-            rest = 0
+        count, began, ahead = _part(mask, sets, 0, rest, limits[warp], end, 0), 0, -1
+        while count > 0:
             turn += 1
-            # Of those that were together the fewest lanes go on, and of as many those that do not jump. Else who was
-            # left last.
-            chosen, rank = -1, -1
-            for k in range(count):
-                entry, came = sets[nexts + k], 0
-                for other in range(count):
-                    if sets[nexts + other] == entry:
-                        came |= sets[other]
-                if came == mask[entry]:
-                    value = sets[left + k]
-                    if k >= began:
-                        many, lanes = 0, sets[k]
-                        while lanes != 0:
-                            lanes &= lanes - 1
-                            many += 1
-                        value = turn + 2 * (_SETS - many)
-                        if now >= 0 and start[entry] == start[now] + length[now]:
-                            value += 1
-                    if value > rank:
-                        chosen = k
-                        rank = value
+            chosen = _choose(mask, start, sets, count, began, ahead, turn)
             if chosen < 0:
                 break
-            now = sets[nexts + chosen]
+            now, kept = sets[_SETS + chosen], 0
             order[done] = now
             done += 1
-            # Those that have met go on together.
-            kept = 0
-            for k in range(count):
-                if sets[nexts + k] != now:
-                    sets[kept] = sets[k]
-                    sets[nexts + kept] = sets[nexts + k]
-                    sets[left + kept] = sets[left + k]
+            for k in range(count):  # those that have met go on together
+                if sets[_SETS + k] != now:
+                    for part in range(3):
+                        sets[part * _SETS + kept] = sets[part * _SETS + k]
                     kept += 1
-            count = kept
-            rest = mask[now]
-            at = now + 1
+            began, ahead = kept, start[now] + length[now]
+            count = _part(mask, sets, kept, mask[now], now + 1, end, turn)
     return done
 
 
