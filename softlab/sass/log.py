@@ -13,6 +13,7 @@ from softlab.sass import native_requests
 from softlab.sass.lanes import WARP, Lanes
 from softlab.sass.layout import Arranged, arranged, lay_out
 from softlab.sass.native_requests import Kept
+from softlab.sass.order import as_executed
 from softlab.sass.streams import Kind, Space, Streams
 
 if TYPE_CHECKING:
@@ -125,14 +126,18 @@ class Log:
         start, length = (np.repeat(np.array(part, np.int64), counts) for part in (self._start, self._length))
         per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
         limits = np.concatenate(([0], np.cumsum(per_warp)))
-        instruction, active, begins = lay_out(warp, mask, start, length, limits)
+        order = as_executed(warp, mask, start, length)
+        instruction, came, moved = lay_out(warp[order], mask[order], start[order], length[order], limits)
+        begins = np.empty_like(moved)
+        begins[order] = moved
+        active = came.copy() if self._guards else came
         for first, offset, masks in self._guards:
             active[begins[first : first + len(masks)] + offset] = masks
         block = setup.interpreted[setup.row_of_block]
         number = np.tile(np.arange(setup.warps_per_block), setup.blocks)
         position, space, kind, wavefronts, offsets, sectors, requests, begins_at = self._accesses(begins, limits)
         return Streams(
-            *(block, number, instruction, active, limits),
+            *(block, number, instruction, active, came, limits),
             *(position, space, kind, wavefronts, offsets, sectors, requests, begins_at),
             self._barriers_of_warps(),
         )

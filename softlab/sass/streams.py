@@ -81,6 +81,7 @@ class Accesses:
 
 
 NO_BARRIERS = np.zeros(0, np.int64)
+_OF_INSTRUCTIONS = ("instructions", "active", "came")
 _OF_REQUESTS = ("position", "space", "kind", "wavefronts")
 
 
@@ -90,7 +91,9 @@ class WarpStream:
 
     ``block``: linear index of the block in the grid; ``warp``: of the warp in its block. ``instructions`` int32 (n,):
     the index of each machine instruction in its code (address // 16). ``active`` uint32 (n,): bit k is set if lane k
-    executed it. An instruction that the guard turned off for all lanes is in the stream, with 0: it was issued.
+    executed it. An instruction that the guard turned off for all lanes is in the stream, with 0: it was issued. The
+    order is that of a GPU, which goes on with some lanes until they wait for others (:mod:`softlab.sass.order`).
+    ``came`` uint32 (n,): the lanes that came to it, also those that its guard held back; None: as ``active``.
     ``accesses``: the requests of the memory instructions. ``barriers`` int64: of each BAR whose number is in a register
     what the register has, or -1 if the guard turned it off.
     """
@@ -101,6 +104,7 @@ class WarpStream:
     active: np.ndarray
     accesses: Accesses
     barriers: np.ndarray = field(default_factory=lambda: NO_BARRIERS)
+    came: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.instructions)
@@ -112,16 +116,17 @@ class Streams(Sequence[WarpStream]):
     asked for: a launch may have ten thousand warps.
 
     ``block`` and ``warp`` int64 (warps,): of each warp its block and its number in the block. ``instructions``,
-    ``active``, ``position``, ``space``, ``kind``, ``wavefronts``, ``offsets`` and ``sectors``: those of all warps, as
-    :class:`WarpStream` and :class:`Accesses` have them. ``limits``, ``requests`` and ``begins`` int64 (warps + 1,):
-    where the instructions, the requests and the sectors of each warp begin. ``barriers``: index of a warp -> what its
-    barriers have in registers, where it has such.
+    ``active``, ``came``, ``position``, ``space``, ``kind``, ``wavefronts``, ``offsets`` and ``sectors``: those of all
+    warps, as :class:`WarpStream` and :class:`Accesses` have them. ``limits``, ``requests`` and ``begins`` int64
+    (warps + 1,): where the instructions, the requests and the sectors of each warp begin. ``barriers``: index of a warp
+    -> what its barriers have in registers, where it has such.
     """
 
     block: np.ndarray
     warp: np.ndarray
     instructions: np.ndarray
     active: np.ndarray
+    came: np.ndarray
     limits: np.ndarray
     position: np.ndarray
     space: np.ndarray
@@ -144,7 +149,7 @@ class Streams(Sequence[WarpStream]):
             first += len(part)
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("block", "warp", "instructions", "active", *_OF_REQUESTS, "offsets", "sectors")
+            for name in ("block", "warp", *_OF_INSTRUCTIONS, *_OF_REQUESTS, "offsets", "sectors")
         }
         for name in ("limits", "requests", "begins"):
             arrays[name] = _limits([getattr(part, name) for part in parts])
@@ -180,6 +185,7 @@ class Streams(Sequence[WarpStream]):
             self.active[low:high],
             accesses,
             barriers,
+            self.came[low:high],
         )
 
     def of_blocks(self, blocks: Iterable[int]) -> Streams:
@@ -194,7 +200,7 @@ class Streams(Sequence[WarpStream]):
         ranges = list(zip(chosen[first].tolist(), (chosen[last] + 1).tolist(), strict=True))
         parts = {
             ("block", "warp"): [slice(low, high) for low, high in ranges],
-            ("instructions", "active"): [slice(self.limits[low], self.limits[high]) for low, high in ranges],
+            _OF_INSTRUCTIONS: [slice(self.limits[low], self.limits[high]) for low, high in ranges],
             _OF_REQUESTS: [slice(self.requests[low], self.requests[high]) for low, high in ranges],
             ("offsets",): [slice(self.requests[low] + low, self.requests[high] + high) for low, high in ranges],
             ("sectors",): [slice(self.begins[low], self.begins[high]) for low, high in ranges],

@@ -90,6 +90,14 @@ class Columns:
         return np.concatenate([*(stream.active for stream in self.streams), np.zeros(0, np.uint32)])
 
     @cached_property
+    def came(self) -> np.ndarray:
+        """The lanes that came to each of them, also those that its guard held back: uint32."""
+        if isinstance(self.streams, Streams):
+            return self.streams.came
+        each = (stream.active if stream.came is None else stream.came for stream in self.streams)
+        return np.concatenate([*each, np.zeros(0, np.uint32)])
+
+    @cached_property
     def owner(self) -> np.ndarray:
         """(m,) int64: the warp of each request."""
         return np.repeat(np.arange(len(self.streams)), self.requests)

@@ -144,7 +144,7 @@ def _splits(columns: Columns, code: CodeTraits) -> list[dict[int, int]]:
     jumps = code.jumps[index]
     found = np.zeros(len(before), np.uint8)
     found[(before != after) & (after & ~before == 0) & jumps] = Split.PARTED
-    path = _paths(columns, code)
+    path = columns.came
     found[jumps & (coming == index + 1) & (path[:-1] != path[1:]) & (path[1:] & ~path[:-1] == 0)] = Split.AHEAD
     others = (path[:-1] & path[1:] == 0) & ~code.ends[index] & ~code.meets[coming]
     places = np.flatnonzero(others)
@@ -154,16 +154,6 @@ def _splits(columns: Columns, code: CodeTraits) -> list[dict[int, int]]:
     if len(yields):
         found[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
     return _by_warp(np.where(inner, found, 0), ends, columns.lengths)
-
-
-def _paths(columns: Columns, code: CodeTraits) -> np.ndarray:
-    """uint32 of each instruction: the lanes that come to it, also those that its guard holds back.
-
-    What a guard holds back is not in the streams. These lanes have come to the instruction before.
-    """
-    guarded = code.guarded[columns.instructions]
-    last = np.maximum.accumulate(np.where(guarded, 0, np.arange(len(guarded))))
-    return np.where(guarded, columns.active[last] | columns.active, columns.active)
 
 
 def _waiting(path: np.ndarray, columns: Columns, ends: np.ndarray) -> np.ndarray:

@@ -24,7 +24,8 @@ def _streams(blocks: Sequence[int]) -> Streams:
     count = int(requests[-1])
     return Streams(
         np.repeat(np.array(blocks), 2), np.tile([0, 1], len(blocks)), np.arange(limits[-1], dtype=np.int32),
-        np.arange(limits[-1], dtype=np.uint32), limits, np.arange(count, dtype=np.int32),
+        np.arange(limits[-1], dtype=np.uint32), np.arange(limits[-1], dtype=np.uint32) + 1, limits,
+        np.arange(count, dtype=np.int32),
         np.arange(count, dtype=np.uint8), np.arange(count, dtype=np.uint8) % 3, np.arange(count, dtype=np.int32) + 1,
         np.concatenate(offsets).astype(np.int64), np.arange(begins[-1]) * 7, requests, begins,
         {3: np.array([16]), 4: np.array([5, -1])},
@@ -40,7 +41,7 @@ def test_streams_of_some_blocks(chosen: list[int]) -> None:
     assert len(found) == len(wanted)
     for one, expected in zip(found, wanted, strict=True):
         assert (one.block, one.warp) == (expected.block, expected.warp)
-        for name in ("instructions", "active", "barriers"):
+        for name in ("instructions", "active", "came", "barriers"):
             np.testing.assert_array_equal(getattr(one, name), getattr(expected, name))
         for name in ("position", "space", "kind", "wavefronts", "offsets", "sectors"):
             np.testing.assert_array_equal(getattr(one.accesses, name), getattr(expected.accesses, name))
