@@ -17,7 +17,7 @@ REASONS = (
     "not_selected",
     "no_instruction",
     "imc_miss",
-    "branch_resolve",
+    "branch_resolving",
     "sleeping",
 )
 (

@@ -42,13 +42,13 @@ STALL_WORDS = {
     "not_selected": "its turn, since the scheduler issues another warp",
     "no_instruction": "its next instruction, which is not in the instruction cache yet",
     "imc_miss": "a constant, such as a parameter of the kernel, that is not in the cache yet",
-    "branch_resolve": "a branch",
+    "branch_resolving": "a branch",
     "sleeping": "the end of a sleep",
 }
 #: What a warp does or waits for -> its colour and Nsight Compute's states that belong to it, in the bars' order.
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "issues": (BLUE, ("selected",)),
-    "fixed latency": (SKY, ("wait", "branch_resolve", "dispatch_stall")),
+    "fixed latency": (SKY, ("wait", "branch_resolving", "dispatch_stall")),
     "arithmetic is busy": (VERMILLION, ("math_pipe_throttle",)),
     "L1, L2, DRAM": (ROLES["global"], ("long_scoreboard", "lg_throttle", "membar")),
     "shared memory, shuffles, special functions": (ROLES["shared"], ("short_scoreboard", "mio_throttle")),

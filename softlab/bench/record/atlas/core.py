@@ -242,6 +242,25 @@ MIXED |= {
 MIXED["IMAD.HI+IMAD"] = _behind("IMAD", r"IMAD\.HI\.U32", _AS_WORDS["IMAD.HI"][1])
 MIXED |= {f"IMAD.WIDE+{second}": _wide(second) for second in ("IMAD", "LOP3", "IADD3", "FFMA")}
 
+
+def _halves(ptx: str, wanted: str, other: str, second: str = "") -> Class:
+    """Pairs of halves in turn with another class; without one, in turn with HFMA2.MMA, as the compiler writes it."""
+    if not second:
+        return Class("mixed", (wanted, r"HFMA2\.MMA"), None, PtxStep(ptx))
+    pattern, behind = _AS_WORDS[second]
+    return Class("mixed", (wanted, pattern), None, PtxStep(ptx), other=other, second=PtxStep(behind))
+
+
+_HADD2, _HFMA2 = "add.rn.f16x2 {x}, {x}, {a};", "fma.rn.f16x2 {x}, {x}, {a}, {b};"
+#: Pairs of halves: the compiler gives every other one to HFMA2.MMA.
+HALVES: dict[str, Class] = {
+    "HFMA2.MMA+HADD2": _halves(_HADD2, "HADD2", ""),
+    "HFMA2.MMA+HFMA2": _halves(_HFMA2, "HFMA2", ""),
+    **{f"HADD2+{second}": _halves(_HADD2, "HADD2", r"HFMA2\.MMA", second) for second in ("FFMA", "IMAD", "LOP3")},
+    **{f"HFMA2.MMA+{second}": _halves(_HFMA2, r"HFMA2\.MMA", "HFMA2", second) for second in ("FFMA", "IMAD", "LOP3")},
+}
+MIXED |= HALVES
+
 #: These and the instructions beside them take the integer pipe in turn: their streams show the sum.
 for _name in ("ISETP", "FSETP", "VOTE", "VOTE.ANY"):
     CLASSES[_name] = replace(CLASSES[_name], same_pipe=CLASSES[_name].less)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 from softlab.bench.record.atlas import icache
 from softlab.bench.record.atlas.arranged_jobs import arranged_jobs, arranged_sources
 from softlab.bench.record.atlas.contention_jobs import contention_jobs, contention_sources
-from softlab.bench.record.atlas.core import CLASSES, MIXED, Class
+from softlab.bench.record.atlas.core import CLASSES, HALVES, MIXED, Class
 from softlab.bench.record.atlas.crowded_jobs import crowded_jobs, crowded_sources
 from softlab.bench.record.atlas.launched_jobs import launched_jobs, launched_sources
 from softlab.bench.record.atlas.memory_steps import MEMORY_CLASSES, SHARED_WORDS
@@ -191,6 +192,8 @@ def _register_jobs() -> Iterator[Job]:
         yield _stream(f"interval.mixed.{name}", name, entry.family, "scheduler", 32)
     for name in PAIRS_ALONE:
         yield _stream(f"interval.mixed.{name}.warps.1", name, "mixed", "scheduler", 4)
+    for name, warps in product(HALVES, (1, 2, 4)):
+        yield _stream(f"interval.mixed.{name}.warps.{warps}", name, "mixed", "scheduler", 4 * warps)
     for name in STALLED:
         yield _stream(f"interval.{name}", name, "integer", "scheduler", 4)
     for name in UNIFORM_BESIDE_IMAD:

@@ -126,11 +126,12 @@ OTHERS = {
     "LOP3": (r"LOP3\.LUT", "lop3.b32 {r}, {r}, %4, %4, 0x6a;"),
     "IMAD": (r"IMAD", "mad.lo.u32 {r}, {r}, {r}, {r};"),
     "DFMA": (r"DFMA", "fma.rn.f64 {r}, {r}, {r}, {r};"),
+    "HFMA2": (r"HFMA2", "fma.rn.f16x2 {r}, {r}, {r}, {r};"),
 }
 #: Products -> what works on their results behind them.
 AMONG: dict[str, tuple[str, ...]] = {
     "HMMA.1688.F32": ("FFMA",),
-    "HMMA.16816.F32": ("FFMA", "LOP3", "IMAD"),
+    "HMMA.16816.F32": ("FFMA", "LOP3", "IMAD", "HFMA2"),
     "IMMA.16832.S8.S8": ("FFMA", "LOP3"),
     "DMMA.8x8x4": ("DFMA",),
 }
