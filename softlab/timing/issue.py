@@ -195,7 +195,8 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     elif pipe <= _LAST_WITH_BANKS:
                         at = floats[free + pipe]
                         if pipe == _FMA:
-                            at = min(at, floats[free + _HEAVY])
+                            other = floats[free + _HEAVY]
+                            at = max(at, other) if floats[figures + FIGURE * coming] > 1 else min(at, other)
                         bank = figures + FIGURE * coming + (4 if one == ints[LAST + s] else 2)
                         reading = max(floats[bank], floats[bank + 1])
                         if one == ints[LAST + s]:
@@ -279,7 +280,11 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             ints[blocked + w] = 0
             floats[held + w] = 0.0
             if pipe <= _LAST_WITH_BANKS:
-                if pipe == _FMA:
+                if pipe == _FMA and interval > 1:  # pairs of halves take both halves of the pipe
+                    floats[free + _FMA] = t + interval
+                    floats[free + _HEAVY] = t + interval
+                    floats[BUSY + _FMA] += interval
+                elif pipe == _FMA:
                     half = _FMA if floats[free + _FMA] <= floats[free + _HEAVY] else _HEAVY
                     floats[free + half] = max(t, floats[free + half]) + 2 * interval
                     floats[BUSY + _FMA] += interval
@@ -418,7 +423,10 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     setter = ints[setters + 6 * w + number]
             if setter >= 0:
                 worst = ceil(worst)
-                reason = LONG if ints[rows + ROW * setter + 1] == _LG_PIPE else SHORT
+                of_setter = rows + ROW * setter
+                # A commit stands for the copies before it, which come from global memory.
+                long = ints[of_setter + 1] == _LG_PIPE or ints[of_setter] == _COMMIT
+                reason = LONG if long else SHORT
                 floats[states + reason * n + coming] += worst - ready
                 if journal:
                     _note(ints, floats, reason, coming, ready, worst)

@@ -149,6 +149,8 @@ class Parameters:
     call: float = 10.0
     barrier_latency: float = 20.0
     barrier_stagger: float = 2.0
+    # Of a cluster's barrier, from its last arrival on
+    cluster_barrier: float = 66.0
     # Instruction caches: cycles per line of 128 bytes that comes from the second cache, and from L2; bytes of the
     # first and of the second cache; cycles until a line after a jump is there
     icache_line: float = 17.8
@@ -267,7 +269,7 @@ _SOURCES = {
     "l1_latency": "probe", "l2_latency": "dissecting", "l2_spread": "assumed", "dram_latency": "probe",
     "dram_bytes": "probe", "l2_bytes": "assumed",
     "l2_write_bytes": "assumed", "loaded": "assumed", "partial_store": "probe",
-    "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "icache_line": "probe",
+    "branch_taken": "assumed", "barrier_latency": "assumed", "barrier_stagger": "probe", "cluster_barrier": "assumed", "icache_line": "probe",
     "icache_line_l2": "assumed",
     "icache_miss": "assumed", "constant_miss": "assumed", "membar_gpu": "assumed", "block_intervals": "probe",
     "block_turnarounds": "assumed", "launch_microseconds": "assumed", "mio_queue": "assumed", "lg_queue": "assumed",

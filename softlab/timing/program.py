@@ -25,7 +25,7 @@ class Pipe(IntEnum):
     """Where an instruction goes. Each scheduler has its own, and all share the load and store unit."""
 
     NONE = 0
-    FMA = 1  # the heavy or the lite half, whichever is free
+    FMA = 1  # the heavy or the lite half, whichever is free; both, if the interval is more than a cycle
     FMA_HEAVY = 2
     ALU = 3
     FP64 = 4
@@ -153,6 +153,8 @@ _COUNT = re.compile(r"0x[0-9a-f]+|\d+")
 _PREDICATE = re.compile(r"!?U?P(T|\d)")
 #: In place of the number of a barrier: a register has it, and the streams know what it was.
 IN_REGISTER = -1
+#: The number of the barrier of a cluster, behind the 16 of a block.
+CLUSTER = 16
 
 
 @dataclass(frozen=True)
@@ -212,7 +214,7 @@ def _line(one: MachineInstruction, file: str) -> int:
 
 def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameters) -> Row:
     one = code[index]
-    pipe, control = _PIPES.get(one.opcode), one.control
+    pipe, control = _pipe(one), one.control
     measured = one.opcode not in SHAPES or _is_measured(one, parameters)
     if pipe is None or control is None or not measured:
         why = "no pipe is known for it" if pipe is None else "its control code is not known"
@@ -236,6 +238,13 @@ def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameter
         _constant_line(one),
         parameters.wide_integer if one.opcode == "IMAD" and "WIDE" in one.modifiers else 0.0,
     )
+
+
+def _pipe(one: MachineInstruction) -> Pipe | None:
+    # HFMA2.MMA runs beside HADD2: the two in turn take 2 cycles per pair (``interval.mixed.HFMA2.MMA+HADD2``).
+    if one.opcode == "HFMA2" and "MMA" in one.modifiers:
+        return Pipe.TENSOR
+    return _PIPES.get(one.opcode)
 
 
 def _is_measured(product: MachineInstruction, parameters: Parameters) -> bool:
@@ -354,7 +363,7 @@ def _detail(one: MachineInstruction) -> tuple[int, int] | None:
         numbers = [int(o, 0) if _COUNT.fullmatch(o) else IN_REGISTER for o in one.operands if not _PREDICATE.match(o)]
         return (numbers[0] if numbers else 0, max(0, numbers[1] // 32) if len(numbers) > 1 else 0)
     if one.opcode.startswith("UCGABAR"):
-        return (16, 0)
+        return (CLUSTER, 0)
     if one.opcode == "DEPBAR":
         numbers = [int(o, 0) for o in one.operands if _COUNT.fullmatch(o)]
         scoreboard = next((int(o[2:]) for o in one.operands if o.startswith("SB")), 0)

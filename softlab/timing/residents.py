@@ -15,7 +15,7 @@ from softlab.timing.code import PER_LINE, CodeCaches
 from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory, is_bulk
 from softlab.timing.parameters import Parameters, interpolated
-from softlab.timing.program import IN_REGISTER, Action, Pipe, TimedProgram
+from softlab.timing.program import CLUSTER, IN_REGISTER, Action, Pipe, TimedProgram
 from softlab.timing.stalls import BARRIER, IMC_MISS, NO_INSTRUCTION
 from softlab.timing.state import State
 from softlab.timing.work import BlockWork
@@ -25,22 +25,26 @@ _MBARRIER, _BULK = int(Action.MBARRIER), int(Action.BULK)
 
 
 class Warp:
-    """A resident warp: its block, its scheduler, its next barriers, and its asynchronous copies and stores."""
+    """A resident warp: its block, its scheduler, its next barriers, how often it came to the cluster's barrier, and its
+    asynchronous copies and stores."""
 
-    __slots__ = ("barriers", "block", "copies", "groups", "moved", "scheduler", "stored")
+    __slots__ = ("barriers", "block", "came", "copies", "groups", "moved", "scheduler", "stored")
 
     def __init__(self, block: Block, scheduler: int, barriers: Sequence[int] = ()):
         self.block, self.scheduler = block, scheduler
         self.barriers = iter(barriers)
-        self.groups = 0
+        self.came = self.groups = 0
         self.copies = self.moved = 0.0
         self.stored = False
 
 
 class Block:
-    """A resident block: warps that are not at their end, and its barriers: arrivals and those who wait."""
+    """A resident block: warps that are not at their end, and its barriers: arrivals and those who wait.
 
-    __slots__ = ("alive", "arrived", "copies", "expected", "latest", "number", "waiting")
+    ``opened``: how often the barrier of its cluster has opened, and when it did so last.
+    """
+
+    __slots__ = ("alive", "arrived", "copies", "expected", "latest", "number", "opened", "waiting")
 
     def __init__(self, warps: int, number: int = 0):
         self.alive, self.number = warps, number
@@ -49,6 +53,7 @@ class Block:
         self.expected: dict[int, int] = {}
         self.latest: dict[int, float] = {}
         self.waiting: dict[int, list[int]] = {}
+        self.opened = (0, 0.0)
 
 
 @dataclass
@@ -150,9 +155,15 @@ class Residents:
     def arrive(self, w: int, at: float, index: int, waits: bool) -> None:
         """A warp arrives at a block barrier; it could go on without when it is ready."""
         barrier, warps = self.program.details.get(index, (0, 0))
-        block = self.warps[w].block
-        if barrier == IN_REGISTER:
-            operand = next(self.warps[w].barriers)
+        warp = self.warps[w]
+        block = warp.block
+        if barrier == CLUSTER:
+            if waits:
+                self._wait_for_cluster(w, at)
+                return
+            warp.came += 1
+        elif barrier == IN_REGISTER:
+            operand = next(warp.barriers)
             if operand < 0:  # the guard was off
                 if waits:
                     self.wake(w, at)
@@ -166,13 +177,29 @@ class Residents:
             waiting.append(w)
         self.release(block, barrier)
 
+    def _wait_for_cluster(self, w: int, at: float) -> None:
+        """A warp waits until all of its block have arrived at the barrier of the cluster. The other blocks of a cluster
+        are on other SMs: they come when this one does."""
+        warp, ready = self.warps[w], self.state.ready
+        times, opened = warp.block.opened
+        if times < warp.came:
+            warp.block.waiting[CLUSTER].append(w)
+            return
+        if (opened := float(ceil(opened))) > ready[w]:
+            self.spent(BARRIER, w, ready[w], opened)
+            ready[w] = opened
+        self.wake(w, max(at, ready[w]))
+
     def release(self, block: Block, barrier: int) -> None:
         """Let the warps of a barrier go on if all have arrived: one after the other."""
         if block.arrived.get(barrier, 0) < (block.expected.get(barrier, 0) or block.alive) or not block.alive:
             return
         stagger, ready = self.p.barrier_stagger, self.state.ready
         # The SM has one unit for the barriers of all its blocks, which takes each warp for some cycles.
-        at = max(block.latest.pop(barrier, 0.0) + self.p.barrier_latency, self.barrier_free)
+        latency = self.p.cluster_barrier if barrier == CLUSTER else self.p.barrier_latency
+        at = max(block.latest.pop(barrier, 0.0) + latency, self.barrier_free)
+        if barrier == CLUSTER:
+            block.opened = block.opened[0] + 1, at
         block.arrived[barrier] = 0
         waiting, block.waiting[barrier] = block.waiting.get(barrier, []), []
         for turn, w in enumerate(waiting):
