@@ -216,7 +216,7 @@ def forward(op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any
     """
     if not Device.present():
         return otherwise
-    return _unrecorded_operator(_preparation(op, axis, policy), otherwise, _torch_library())
+    return _guarded_operator(_preparation(op, axis, policy), otherwise, _torch_library())
 
 
 def gradient(op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -256,32 +256,56 @@ def _torch_library() -> _TorchLibrary:
 _NOTHING_KNOWN: tuple[Any, ...] = (lambda x: False, 0, 0, None, (), (), None)
 
 
-# The next two functions know the operator, so that a call asks for its launch by four values alone. Most calls have a
-# tensor like an earlier one. So the first of them keeps one launch with a guard, which asks for all at once. The first,
-# second, fourth, eighth, ... tensor that is unlike it takes its place.
+# The next functions know the operator, so that a call asks for its launch by four values alone. Most calls have a tensor
+# like an earlier one. So the first function keeps one launch with a guard, which asks for all at once. The first, second,
+# fourth, eighth, ... tensor that is unlike it takes its place, so that many kinds of tensors cost little.
 
 
-def _unrecorded_operator(
+def _guarded_operator(
     prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary
 ) -> Callable[[Any, Any], Any]:
-    tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu
-    empty_like, allocate, prepared_for = library.empty_like, library.allocate, lru_cache(maxsize=256)(prepare)
-    guard: Any = library.guard if allocate else None
-    allocated: Any = allocate
+    """As :func:`_unrecorded_operator`, which takes the tensors that are unlike the one of the guard."""
+    current_stream, current_gpu = library.current_stream, library.current_gpu
+    guard, allocate = library.guard, library.allocate
+    if guard is None or allocate is None:
+        return _unrecorded_operator(prepare, otherwise, library)
     known, misses = _NOTHING_KNOWN, 0
 
-    def launch(ctx: Any, x: Any) -> Any:
+    def note(x: Any, bits: int, gpu_index: int, ready: _ReadyLaunch) -> None:
         nonlocal known, misses
+        misses += 1
+        if not misses & (misses - 1):
+            known = (guard(x), bits, gpu_index, ready.launch, *ready.like)
+
+    unguarded = _unrecorded_operator(prepare, otherwise, library, note)
+
+    def launch(ctx: Any, x: Any) -> Any:
         try:
             like, bits, gpu_index, launch_on, sizes, strides, dtype = known
             if like(x) and (current_gpu is None or gpu_index == current_gpu()):
                 pointer = x.data_ptr()
                 if pointer % _WIDEST == bits:
-                    out = allocated(sizes, strides, dtype)
+                    out = allocate(sizes, strides, dtype)
                     launch_on(current_stream(gpu_index), (pointer, out.data_ptr()))
                     if ctx is not None:
                         ctx.save_for_backward(out)
                     return out
+        except _EXPLAINED:
+            return otherwise(ctx, x)
+        return unguarded(ctx, x)
+
+    return launch
+
+
+def _unrecorded_operator(
+    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary, note: Callable[..., None] | None = None
+) -> Callable[[Any, Any], Any]:
+    """``note`` gets the tensor of each launch, the low bits of its address, its GPU and what launched."""
+    tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu
+    empty_like, allocate, prepared_for = library.empty_like, library.allocate, lru_cache(maxsize=256)(prepare)
+
+    def launch(ctx: Any, x: Any) -> Any:
+        try:
             gpu_index, pointer = x.get_device(), x.data_ptr()
             if (
                 type(x) is tensor and gpu_index == (0 if current_gpu is None else current_gpu())
@@ -293,10 +317,8 @@ def _unrecorded_operator(
                     ready.launch(current_stream(gpu_index), (pointer, out.data_ptr()))
                     if ctx is not None:
                         ctx.save_for_backward(out)
-                    if guard is not None:
-                        misses += 1
-                        if not misses & (misses - 1):  # so many changes cost little
-                            known = (guard(x), pointer % _WIDEST, gpu_index, ready.launch, *ready.like)
+                    if note is not None:
+                        note(x, pointer % _WIDEST, gpu_index, ready)
                     return out
         except _EXPLAINED:
             pass

@@ -392,7 +392,7 @@ class Guarded:
         allocate = (lambda *given: self.new if given == like else None) if allocates else None
         streams, empty_like = (lambda gpu: 7 + gpu), (lambda like: self.new)
         library = prepared._TorchLibrary(Tensor, streams, current_gpu, empty_like, allocate, self.guard)
-        self.run = prepared._unrecorded_operator(lambda *_: ready, lambda ctx, x: "otherwise", library)
+        self.run = prepared._guarded_operator(lambda *_: ready, lambda ctx, x: "otherwise", library)
 
     def guard(self, first: Tensor) -> Any:
         self.guards.append(first)
