@@ -256,9 +256,9 @@ def _torch_library() -> _TorchLibrary:
 _NOTHING_KNOWN: tuple[Any, ...] = (lambda x: False, 0, 0, None, (), (), None)
 
 
-# The next functions know the operator, so that a call asks for its launch by four values alone. Most calls have a tensor
-# like an earlier one. So the first function keeps one launch with a guard, which asks for all at once. The first, second,
-# fourth, eighth, ... tensor that is unlike it takes its place, so that many kinds of tensors cost little.
+# The next functions know the operator, so that a call asks for its launch by four values alone. Most calls have a
+# tensor like an earlier one. So the first function keeps one launch with a guard, which asks for all at once. The
+# first, second, fourth, eighth, ... tensor that is unlike it takes its place, so that many kinds cost little.
 
 
 def _guarded_operator(
