@@ -61,7 +61,8 @@ def _torch() -> Any:
 # - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
 # - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms. The
 #   base refuses transforms, too, but says less. So only an error asks for them.
-# - `forward` is the function that launches: it knows ctx and saves its result there.
+# - `forward` is the function that launches: it knows ctx and saves its result there. Tensors without a gradient have
+#   one of their own, since each knows the last kind of tensor.
 # - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
 
 
@@ -69,8 +70,8 @@ def _torch() -> Any:
 def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
     """A function of x and the dtype that x is cast to. It runs the operator, recorded by autograd."""
     torch = _torch()
-    tensor, run = torch.Tensor, _forward(op, dim, policy)
-    function = _FUNCTIONS[op](run, dim, policy)
+    tensor, unwatched = torch.Tensor, _forward(op, dim, policy)
+    function = _FUNCTIONS[op](_forward(op, dim, policy), dim, policy)
     apply = super(torch.autograd.Function, function).apply
     transformed = getattr(torch._C, "_are_functorch_transforms_active", None)
     if transformed is None:
@@ -85,7 +86,7 @@ def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any
         if dtype is not None:
             x = x.to(dtype)
         if not x.requires_grad:
-            return run(None, x)
+            return unwatched(None, x)
         try:
             return apply(x)
         except RuntimeError:

@@ -4,7 +4,8 @@
     python -m tests.hardware.random_cases --count 1000 --least 60000 --longest 5000000 --most 20000000 --fused 0
     python -m tests.hardware.random_cases --count 10000 --sms 4 --least 1 --longest 128 --most 150000 --fused 0.5
 
-Exit status 1 where a case fails; each failing one is printed with the command that runs it again, alone.
+Exit status 1 where a case fails or a process is lost; each failing case is printed with the command that runs it
+again, alone. The cases are the same for any number of processes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -175,10 +179,12 @@ def outcomes(
 
     Arguments:
         kernels: gets the names of all kernels that were loaded.
+
+    Raises:
+        BrokenProcessPool: a process was killed or crashed. Nobody knows then which case did it.
     """
     started = time.monotonic()
-    context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
-    with context.Pool(processes, _begin, (drawing.sms,)) as pool:
+    with _pool(processes, drawing.sms) as pool:
         ranges = [(drawing, range(first, min(first + 500, count))) for first in range(0, count, 500)]
         groups: dict[tuple, list[int]] = defaultdict(list)
         for key, number in chain.from_iterable(pool.map(_group, ranges)):
@@ -188,7 +194,8 @@ def outcomes(
             for numbers in sorted(groups.values(), key=len, reverse=True)
             for start in range(0, len(numbers), PORTION)
         ]
-        for portion, loaded in pool.imap_unordered(_portion, portions):
+        for ended in as_completed([pool.submit(_portion, portion) for portion in portions]):
+            portion, loaded = ended.result()
             yield from portion
             if kernels is not None:
                 kernels |= loaded
@@ -196,22 +203,40 @@ def outcomes(
                 return
 
 
+@contextmanager
+def _pool(processes: int, sms: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes with a GPU context each. At the end of the block they end, too, whatever they do."""
+    others = multiprocessing.active_children()
+    context = multiprocessing.get_context("spawn")  # a process with a GPU context cannot be forked
+    with ProcessPoolExecutor(processes, context, _begin, (sms,)) as pool:
+        try:
+            yield pool
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for own in multiprocessing.active_children():
+                if own not in others:
+                    own.terminate()
+
+
 def summary(done: Iterable[Outcome]) -> dict[str, Any]:
-    """The number of cases per class, and how near they came to their bounds."""
+    """The number of cases per class, and how near they came to their bounds. A lost process is a failure."""
     counts: dict[str, Counter] = defaultdict(Counter)
     margins: dict[str, float] = defaultdict(float)
     failures, compared, undetermined = [], 0, 0
-    for outcome in done:
-        case = outcome.case
-        for field, value in classes(outcome):
-            counts[field][value] += 1
-        fused = " fused" if case.fusion else ""
-        kernel = f"{case.op} {case.result} {case.policy}{fused} {outcome.kernel}"
-        margins[kernel] = max(margins[kernel], round(outcome.ratio, 4))
-        compared += outcome.compared
-        undetermined += outcome.undetermined
-        if outcome.problem:
-            failures.append({"case": str(case), "problem": outcome.problem})
+    try:
+        for outcome in done:
+            case = outcome.case
+            for field, value in classes(outcome):
+                counts[field][value] += 1
+            fused = " fused" if case.fusion else ""
+            kernel = f"{case.op} {case.result} {case.policy}{fused} {outcome.kernel}"
+            margins[kernel] = max(margins[kernel], round(outcome.ratio, 4))
+            compared += outcome.compared
+            undetermined += outcome.undetermined
+            if outcome.problem:
+                failures.append({"case": str(case), "problem": outcome.problem})
+    except BrokenProcessPool as error:
+        failures.insert(0, {"case": "", "problem": f"a process is lost, and with it all cases not counted: {error}"})
     return {
         "cases": sum(counts["op"].values()),
         "failed": len(failures),
@@ -282,7 +307,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     for failure in record["failures"][:10]:
         sms = f" --sms {drawing.sms}" if drawing.sms else ""
-        print(f"{failure['problem']}\n  python -m tests.random_cases --gpu{sms} --case '{failure['case']}'")
+        again = f"\n  python -m tests.random_cases --gpu{sms} --case '{failure['case']}'" if failure["case"] else ""
+        print(f"{failure['problem']}{again}")
     print({key: value for key, value in record.items() if key not in ("failures", "classes")})
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)

@@ -98,7 +98,7 @@ FORCED: tuple[Mapping[str, Any], ...] = (
 )
 #: The tool whose processes have one operator each: it takes longest.
 SLOWEST = "racecheck"
-#: Seconds per process.
+#: Seconds per process where nothing else runs on the machine.
 LIMIT = 360
 
 
@@ -362,10 +362,10 @@ _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 _REPORT = re.compile(r"^========= (?!COMPUTE-SANITIZER|ERROR SUMMARY|RACECHECK SUMMARY|\s)(.+)$", re.MULTILINE)
 
 
-def watching(tool: str, arguments: Sequence[str]) -> dict[str, Any]:
+def watching(tool: str, arguments: Sequence[str], limit: int = LIMIT) -> dict[str, Any]:
     """This command under a tool."""
     command = ["compute-sanitizer", "--tool", tool, "--print-limit", "5"]
-    return read(process([*command, sys.executable, "-m", "tests.hardware.sanitize", *arguments]))
+    return read(process([*command, sys.executable, "-m", "tests.hardware.sanitize", *arguments], limit))
 
 
 def read(found: dict[str, Any]) -> dict[str, Any]:
@@ -418,7 +418,7 @@ def said(command: Sequence[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]:
+def recorded(selection: LaunchSelection, tools: Sequence[str], limit: int = LIMIT) -> dict[str, Any]:
     """Run all: without a tool first, then under each of them."""
     watched = [sys.executable, "-m", "tests.hardware.sanitize", "--watched"]
     each = [
@@ -428,7 +428,7 @@ def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]
     singles = [replace(part, ops=(op,)) for part, op in product(each, selection.ops)]
     divided = {tool: singles if tool == SLOWEST else each for tool in tools}
     with TemporaryDirectory() as folder, ThreadPoolExecutor(len(tools) + sum(map(len, divided.values()))) as pool:
-        before = list(pool.map(lambda part: process([*watched, *part.options()]), singles))
+        before = list(pool.map(lambda part: process([*watched, *part.options()], limit), singles))
         known = Path(folder) / "digests.json"
         known.write_text(
             json.dumps({name: one for answer in before for name, one in answer.get("digests", {}).items()})
@@ -438,8 +438,8 @@ def recorded(selection: LaunchSelection, tools: Sequence[str]) -> dict[str, Any]
             for part in divided[tool]:
                 shorter = replace(part, longest=min(part.longest, LONGEST[tool]))
                 options = ["--watched", *shorter.options(), "--digests", str(known)]
-                under[tool, part.policies[0]].append(pool.submit(watching, tool, options))
-        controls = {tool: pool.submit(watching, tool, ["--control", tool]) for tool in tools}
+                under[tool, part.policies[0]].append(pool.submit(watching, tool, options, limit))
+        controls = {tool: pool.submit(watching, tool, ["--control", tool], limit) for tool in tools}
     shown = ("errors", "reports", "exit")
     return {
         "command": " ".join(["python -m tests.hardware.sanitize", *selection.options()]),
@@ -470,6 +470,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.add_argument(f"--{name}", nargs="+", default=list(getattr(every, name)))
     parser.add_argument("--longest", type=int, default=every.longest, help="columns of a row at most")
     parser.add_argument("--only", default="", help="launches whose name has this text: ' SMs' for the longest rows")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="seconds per process; more beside other work")
     parser.add_argument("--watched", action="store_true", help="only run the launches, in this process")
     parser.add_argument("--digests", type=Path, help="the digests of the run without a tool, for --watched")
     parser.add_argument("--control", choices=CONTROLS, help="only run that tool's control, in this process")
@@ -481,7 +482,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if given.watched:
         return watched(selection, json.loads(given.digests.read_text()) if given.digests else {})
-    record = recorded(selection, given.tools)
+    record = recorded(selection, given.tools, given.limit)
     print(json.dumps(record, indent=1))
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)

@@ -186,6 +186,21 @@ def test_no_tool_runs_longer_rows_than_asked_for(longest: int, monkeypatch: pyte
     assert seen == {"none": {longest}, **{tool: {min(longest, most)} for tool, most in sanitize.LONGEST.items()}}
 
 
+def test_every_process_has_the_time_that_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without a tool, and the controls; beside other work they take longer."""
+    given: list[int] = []
+    done = answer(output="========= ERROR SUMMARY: 0 errors")
+    monkeypatch.setattr(sanitize, "process", lambda command, limit: given.append(limit) or done)
+    monkeypatch.setattr(sanitize, "said", lambda command: "")
+    monkeypatch.setattr(sanitize, "about", dict)
+    options = ["--policies", "fast", "--ops", "softmax", "--dtypes", "float16"]
+    sanitize.main([*options, "--limit", "700"])
+    assert given == [700] * 9, "one without a tool, one under each, and a control for each"
+    given.clear()
+    sanitize.main(options)
+    assert set(given) == {sanitize.LIMIT}
+
+
 def test_what_other_tools_gave_stays_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     first = {"sources": "a", "tools": {"memcheck, fast": 1}, "controls": {"memcheck": 1}}

@@ -380,6 +380,116 @@ def test_results_are_allocated_by_the_prepared_shape() -> None:
     assert asked == [ready.like] * 2
 
 
+class Guarded:
+    """An operator of which one launch has a guard. ``guards``: the tensors that one was made for."""
+
+    def __init__(self, current_gpu: Any = None, allocates: bool = True) -> None:
+        self.launched: list[tuple[int, ...]] = []
+        self.guards: list[Tensor] = []
+        self.new = Tensor(9 * 1024)
+        like = ((4, 8), (8, 1), "f32")
+        ready = SimpleNamespace(launch=lambda stream, pointers: self.launched.append((stream, *pointers)), like=like)
+        allocate = (lambda *given: self.new if given == like else None) if allocates else None
+        streams, empty_like = (lambda gpu: 7 + gpu), (lambda like: self.new)
+        library = prepared._TorchLibrary(Tensor, streams, current_gpu, empty_like, allocate, self.guard)
+        self.run = prepared._guarded_operator(lambda *_: ready, lambda ctx, x: "otherwise", library)
+
+    def guard(self, first: Tensor) -> Any:
+        self.guards.append(first)
+        return lambda x: (x.shape, x.gpu) == (first.shape, first.gpu)
+
+
+def test_a_tensor_like_the_last_one_is_asked_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And for its address, whose low bits must be those of the last one."""
+    operator, first, context = Guarded(), Tensor(1024), Context()
+    assert operator.run(None, first) is operator.new
+    assert operator.guards == [first]
+    with monkeypatch.context() as patched:
+        patched.setattr(Tensor, "is_neg", lambda self: 1 / 0)
+        assert operator.run(None, Tensor(2048)) is operator.run(context, Tensor(4096)) is operator.new
+        for other in (Tensor(2056), Tensor(2048, shape=(4, 9))):
+            with pytest.raises(ZeroDivisionError):
+                operator.run(None, other)
+    assert operator.launched == [(7, 1024, 9216), (7, 2048, 9216), (7, 4096, 9216)]
+    assert context.saved == [(operator.new,)]
+    assert operator.run(None, Tensor(2056)) is operator.new
+
+
+def test_a_tensor_like_the_last_one_is_on_the_current_gpu() -> None:
+    current = 1
+    operator = Guarded(lambda: current)
+    assert operator.run(None, Tensor(1024, gpu=1)) is operator.run(None, Tensor(2048, gpu=1)) is operator.new
+    assert operator.launched == [(8, 1024, 9216), (8, 2048, 9216)]
+    current = 0
+    assert operator.run(None, Tensor(1024, gpu=1)) == "otherwise"
+
+
+def test_many_kinds_of_tensors_make_few_guards() -> None:
+    """A guard takes as long to make as some calls."""
+    operator = Guarded()
+    for rows in range(1000):
+        assert operator.run(None, Tensor(1024, shape=(rows, 8))) is operator.new
+    assert [x.shape[0] for x in operator.guards] == [0, 1, 3, 7, 15, 31, 63, 127, 255, 511]
+    assert len(operator.launched) == 1000
+
+
+def test_without_the_function_that_allocates_there_is_no_guard() -> None:
+    operator = Guarded(allocates=False)
+    assert operator.run(None, Tensor(1024)) is operator.run(None, Tensor(1024)) is operator.new
+    assert not operator.guards
+
+
+class Described:
+    """What a guard can see of a tensor."""
+
+    def __init__(self, *shape: int, **fields: Any) -> None:
+        self.fields = {"type": "Tensor", "shape": shape, "strides": "rows", "dtype": "f32", "device": "cpu",
+                       "requires_grad": False, "keys": "plain", **fields}  # fmt: skip
+
+    def but(self, **fields: Any) -> Described:
+        return Described(*self.fields["shape"], **{**self.fields, **fields})
+
+    @property
+    def T(self) -> Described:
+        return self.but(shape=self.fields["shape"][::-1], strides="columns")
+
+    def half(self) -> Described:
+        return self.but(dtype="f16")
+
+
+SEEN = (*Described().fields, "")
+
+
+@pytest.mark.parametrize("blind", SEEN)
+def test_a_guard_is_tried_first(blind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no documented function, either. It is taken if it sees whatever makes a tensor another one."""
+
+    class TensorGuards:
+        def __init__(self, first: Described, dynamic_dims_sizes: None, dynamic_dims_strides: None) -> None:
+            self.first = first
+
+        def check(self, x: Any) -> bool:
+            seen = [name for name in Described().fields if name != blind]
+            return isinstance(x, Described) and all(x.fields[name] == self.first.fields[name] for name in seen)
+
+    parts = SimpleNamespace(_dynamo=SimpleNamespace(guards=SimpleNamespace(TensorGuards=TensorGuards)))
+    torch = SimpleNamespace(
+        _C=parts, ones=Described, zeros=Described, _neg_view=lambda x: x.but(keys="negative"),
+        nn=SimpleNamespace(Parameter=lambda x, grad: x.but(type="Parameter")),
+    )  # fmt: skip
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    guard = prepared._torch_guard()
+    assert (guard is None) == bool(blind)
+    assert guard is None or guard(Described(5))(Described(5)) is True
+
+
+@pytest.mark.parametrize("guards", [None, SimpleNamespace(), SimpleNamespace(TensorGuards=lambda *_, **__: 1 / 0)])
+def test_without_a_guard_of_pytorch_there_is_none(guards: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = SimpleNamespace(_C=SimpleNamespace(_dynamo=SimpleNamespace(guards=guards)), ones=Described)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert prepared._torch_guard() is None
+
+
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 1, 5), (4, 3, 2, 6)])
 def test_a_prepared_launch_knows_what_its_arrays_are_like(cuda: FakeCuda, shape: tuple[int, ...]) -> None:
     ready = prepared._prepare("softmax", shape, np.dtype(np.float32), 0, 0, -1, "fast", None)
