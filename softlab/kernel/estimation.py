@@ -182,16 +182,19 @@ class _Blocks:
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others
         write, or swap where others do, and are few enough."""
-        if len(counts) == self.launch.blocks:
+        launch, every = self.launch, set(range(self.launch.blocks))
+        if launch.blocks_wait:  # all of them, in turns by time
             return counts
-        at_once = model.held(self.launch, device).blocks_per_sm * device.sm_count
-        if queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
+        at_once = model.held(launch, device).blocks_per_sm * device.sm_count
+        some = len(counts) < launch.blocks
+        if some and queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
             return more
-        code, every = model.code_traits(self.launch.program), set(range(self.launch.blocks))
-        if code.looks_again and queues.fit_together(counts, self.launch.blocks, at_once):
+        code = model.code_traits(launch.program)
+        if code.looks_again and launch.blocks > 1:
             self.launch = replace(self.launch, blocks_wait=True)
-            return self._anew(every, device)
-        if queues.compare(self.columns, code) and queues.cheap(counts, self.launch.blocks):
+            fit = queues.fit_together(counts, launch.blocks, at_once)
+            return self._anew(every if fit else set(counts), device)
+        if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
             return self._anew(every, device)
         return counts
 

@@ -151,7 +151,8 @@ def estimate(
     cycles *= _last_warp(launch, columns, code, p, sample, _use(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(columns.instructions_of_blocks.values()), float)
-    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
+    unmeasured = _unmeasured(launch, columns, code)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, unmeasured)
     return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
@@ -258,7 +259,7 @@ def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
 
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float,
+    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float, unmeasured: str,
 ) -> Estimate:  # fmt: skip
     use = _use(memory, run, p)
     states = [sum(one) for one in run.states]
@@ -288,7 +289,7 @@ def _record(
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
         instructions=instructions,
         blocks=len(counts),
-        validated=_unmeasured(launch) or validated(device, bound, cache, p),
+        validated=unmeasured or validated(device, bound, cache, p),
         notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_launch(launch)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
@@ -345,14 +346,20 @@ def _notes_of_launch(launch: Timed) -> Iterator[str]:
         )
 
 
-def _unmeasured(launch: Timed) -> str:
-    """Why the error is not known of a launch that calls functions whose time was not measured; "" for others."""
+def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
+    """Why the error is not known of a launch that does what was not measured; "" for others."""
     reasons = []
     if launch.driver_calls:
         names = " and ".join(launch.driver_calls)
         reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
     if launch.blocks_wait:
         reasons.append("blocks wait for others of the grid, and how often they look is known roughly")
+        if (seen := len(columns.blocks)) < launch.blocks:
+            reasons.append(f"only {seen} of these {launch.blocks} blocks were interpreted, so the waits may be too short")
+    if code.sleeps[columns.instructions].any():
+        reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
+    if code.times_itself[columns.instructions].any():
+        reasons.append("a loop reads a clock, which counts instructions here and no cycles")
     if launch.sharers == launch.blocks:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
     elif launch.sharers:
