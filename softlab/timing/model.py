@@ -148,7 +148,9 @@ def estimate(
     if sample.longest:
         longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
         cycles = max(cycles, longest)
-    cycles *= _last_warp(launch, columns, code, p, sample, _use(memory, run, p))
+    done = memory.units.done / max(1.0, run.cycles) if memory.atomics else 0.0
+    busy = max(*_use(memory, run, p).values(), min(1.0, done))
+    cycles *= _last_warp(launch, columns, code, p, sample, busy)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(columns.instructions_of_blocks.values()), float)
     unmeasured = _unmeasured(launch, columns, code)
@@ -177,14 +179,14 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
 
 
 def _last_warp(
-    launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, use: Mapping[str, float]
+    launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, busy: float
 ) -> float:
     """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
-    once. What the SM is busy with, others do meanwhile."""
+    once. What the SM is ``busy`` with, a share of its time, others do meanwhile."""
     if sample.per_sm > sample.resident:
         return 1.0
     longest = longest_of_blocks(columns, code, p)
-    return 1 + (1 - max(use.values())) * unseen(longest, launch.blocks)
+    return 1 + (1 - busy) * unseen(longest, launch.blocks)
 
 
 def _of_longest(
@@ -305,18 +307,15 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["l2"] = max(memory.l2_busy, memory.l2_write_busy) / span
     use["dram"] = memory.dram.busy / memory.dram.rate / span
     use["atomics"] = memory.units.busy / span if memory.atomics else 0.0
-    return {name: min(1.0, value) for name, value in use.items()}
+    return {name: min(1.0, float(value)) for name, value in use.items()}
 
 
 def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: float, p: Parameters) -> str:
     if kernel_us < p.launch_microseconds:
         return "launch"
-    contended = use["atomics"] > _BUSY and stalls.get("long_scoreboard", 0) + stalls.get("lg_throttle", 0) > 0.3
-    name = max((n for n in use if n != "atomics"), key=use.__getitem__)
+    name = max(use, key=use.__getitem__)
     if use[name] >= _BUSY:
         return name
-    if contended:
-        return "atomics"
     waits = {n: share for n, share in stalls.items() if n not in ("selected", "not_selected")}
     return "barrier" if waits and max(waits, key=waits.__getitem__) == "barrier" else "latency"
 
