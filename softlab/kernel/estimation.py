@@ -172,6 +172,12 @@ class _Blocks:
         self._parts = []
         return self._interpret(set(range(self.launch.blocks)))
 
+    @property
+    def _may_wait(self) -> bool:
+        """Whether blocks wait for others of the grid, or loops may: they go on in turns by time."""
+        traits = model.code_traits(self.launch.program)
+        return self.launch.blocks_wait or (traits.waits_for_blocks and self.launch.blocks > 1)
+
     def longest(self, sample: Sample, device: Device) -> dict[int, float]:
         """Block -> the cycles that its longest warp would take by itself; its instructions where an SM has more blocks
         than run at once, which hide each other's waits."""
@@ -190,9 +196,10 @@ class _Blocks:
         if some and queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
             return more
         code = model.code_traits(launch.program)
-        if code.looks_again and launch.blocks > 1:
+        if self._may_wait:
             self.launch = replace(self.launch, blocks_wait=True)
-            fit = queues.fit_together(counts, launch.blocks, at_once)
+            more = launch.blocks / len(counts) if code.tries_again else 1.0  # the more blocks, the longer the queue
+            fit = queues.fit_together({b: more * count for b, count in counts.items()}, launch.blocks, at_once)
             return self._anew(every if fit else set(counts), device)
         if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
             return self._anew(every, device)
@@ -224,7 +231,7 @@ class _Blocks:
             smem=self._shape.smem,
             blocks=sorted(blocks),
             variables=self._kernel.variables,
-            paced=self.launch.blocks_wait,
+            paced=self._may_wait,
         )
         self._parts.append(found.streams)
         self._columns = None

@@ -148,13 +148,11 @@ def estimate(
     if sample.longest:
         longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
         cycles = max(cycles, longest)
-    done = memory.units.done / max(1.0, run.cycles) if memory.atomics else 0.0
-    busy = max(*_use(memory, run, p).values(), min(1.0, done))
-    cycles *= _last_warp(launch, columns, code, p, sample, busy)
+    cycles *= _last_warp(launch, columns, code, p, sample, _busy(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(columns.instructions_of_blocks.values()), float)
-    unmeasured = _unmeasured(launch, columns, code)
-    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, unmeasured)
+    why = _unmeasured(launch, columns, code)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, why)
     return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
@@ -178,9 +176,7 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
     return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
 
 
-def _last_warp(
-    launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, busy: float
-) -> float:
+def _last_warp(launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, busy: float) -> float:
     """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
     once. What the SM is ``busy`` with, a share of its time, others do meanwhile."""
     if sample.per_sm > sample.resident:
@@ -310,6 +306,12 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     return {name: min(1.0, float(value)) for name, value in use.items()}
 
 
+def _busy(memory: Memory, run: SmRun, p: Parameters) -> float:
+    """The share of the simulated time in which a unit is at work; that of atomics is until the last one ends."""
+    done = memory.units.done / max(1.0, run.cycles) if memory.atomics else 0.0
+    return max(*_use(memory, run, p).values(), min(1.0, done))
+
+
 def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: float, p: Parameters) -> str:
     if kernel_us < p.launch_microseconds:
         return "launch"
@@ -354,7 +356,8 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
     if launch.blocks_wait:
         reasons.append("blocks wait for others of the grid, and how often they look is known roughly")
         if (seen := len(columns.blocks)) < launch.blocks:
-            reasons.append(f"only {seen} of these {launch.blocks} blocks were interpreted, so the waits may be too short")
+            what = f"only {seen} of these {launch.blocks} blocks were interpreted"
+            reasons.append(f"{what}, so the waits may be too short")
     if code.sleeps[columns.instructions].any():
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
     if code.times_itself[columns.instructions].any():

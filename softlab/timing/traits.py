@@ -32,8 +32,8 @@ class CodeTraits:
     whether it passes L1 by. ``stalls`` int64: its stall count. bool: whether it ``waits`` for a scoreboard, has a guard
     (``guarded``), ``jumps``, ``ends`` lanes, is a BSYNC (``meets``), a YIELD (``yields``), or a WARPSYNC.EXCLUSIVE
     (``parts``), compares and ``swaps`` global memory, ``sleeps``, or reads a clock in a loop (``times_itself``).
-    ``looks_again``: whether a loop looks at what other blocks write: by a load that every reader sees as L2 has it, or
-    by an atomic that tries the same again, as for a lock.
+    ``looks_again``: whether a loop loads what other blocks write: every reader sees it as L2 has it. ``tries_again``:
+    whether an atomic of a loop tries the same in each turn, as for a lock.
     """
 
     widths: np.ndarray
@@ -50,6 +50,12 @@ class CodeTraits:
     sleeps: np.ndarray
     times_itself: np.ndarray
     looks_again: bool
+    tries_again: bool
+
+    @property
+    def waits_for_blocks(self) -> bool:
+        """Whether a loop may wait for what other blocks do."""
+        return self.looks_again or self.tries_again
 
     @classmethod
     def of(cls, code: Sequence[MachineInstruction]) -> CodeTraits:
@@ -70,7 +76,8 @@ class CodeTraits:
             np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool),
             np.array([name == "NANOSLEEP" for name in opcodes], bool),
             np.array([_reads_clock(one) and _inside(n, loops) for n, one in enumerate(code)], bool),
-            _looks_again(code, loops),
+            any(_inside(n, loops) for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers),
+            _tries_again(code, loops),
         )
 
 
@@ -89,10 +96,7 @@ def _reads_clock(one: MachineInstruction) -> bool:
     return one.opcode in ("S2R", "S2UR", "CS2R") and bool(_CLOCKS.intersection(one.operands))
 
 
-def _looks_again(code: Sequence[MachineInstruction], loops: Sequence[tuple[int, int]]) -> bool:
-    loads = [n for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers]
-    if any(_inside(load, loops) for load in loads):
-        return True
+def _tries_again(code: Sequence[MachineInstruction], loops: Sequence[tuple[int, int]]) -> bool:
     tries = [n for n, one in enumerate(code) if _may_wait(one)]
     return any(
         _same_again(code[first : last + 1], code[n]) for first, last in loops for n in tries if first <= n <= last
