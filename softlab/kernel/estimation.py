@@ -198,8 +198,8 @@ class _Blocks:
         code = model.code_traits(launch.program)
         if self._may_wait:
             self.launch = replace(self.launch, blocks_wait=True)
-            more = launch.blocks / len(counts) if code.tries_again else 1.0  # the more blocks, the longer the queue
-            fit = queues.fit_together({b: more * count for b, count in counts.items()}, launch.blocks, at_once)
+            longer = launch.blocks / len(counts) if code.tries_again else 1.0  # the more blocks, the longer the queue
+            fit = queues.fit_together({b: longer * count for b, count in counts.items()}, launch.blocks, at_once)
             return self._anew(every if fit else set(counts), device)
         if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
             return self._anew(every, device)
