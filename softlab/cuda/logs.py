@@ -57,6 +57,10 @@ _ADVICE = (
         "nvidia-cuda-crt).",
     ),
     (
+        r'(?:could not|cannot) open source file "(curand\w*\.h)"',
+        "{0} comes with pip install 'softlab[curand]' (the package nvidia-curand-cu12; for CUDA 13 nvidia-curand).",
+    ),
+    (
         r"ptxas.*'(tcgen05[\w.]*)'",
         "{0} is an instruction of Blackwell GPUs (sm_100a). The emulator has those of sm_90a and older.",
     ),

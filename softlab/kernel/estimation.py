@@ -172,6 +172,12 @@ class _Blocks:
         self._parts = []
         return self._interpret(set(range(self.launch.blocks)))
 
+    @property
+    def _may_wait(self) -> bool:
+        """Whether blocks wait for others of the grid, or loops may: they go on in turns by time."""
+        traits = model.code_traits(self.launch.program)
+        return self.launch.blocks_wait or (traits.waits_for_blocks and self.launch.blocks > 1)
+
     def longest(self, sample: Sample, device: Device) -> dict[int, float]:
         """Block -> the cycles that its longest warp would take by itself; its instructions where an SM has more blocks
         than run at once, which hide each other's waits."""
@@ -182,16 +188,20 @@ class _Blocks:
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others
         write, or swap where others do, and are few enough."""
-        if len(counts) == self.launch.blocks:
+        launch, every = self.launch, set(range(self.launch.blocks))
+        if launch.blocks_wait:  # all of them, in turns by time
             return counts
-        at_once = model.held(self.launch, device).blocks_per_sm * device.sm_count
-        if queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
+        at_once = model.held(launch, device).blocks_per_sm * device.sm_count
+        some = len(counts) < launch.blocks
+        if some and queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
             return more
-        code, every = model.code_traits(self.launch.program), set(range(self.launch.blocks))
-        if code.looks_again and queues.fit_together(counts, self.launch.blocks, at_once):
+        code = model.code_traits(launch.program)
+        if self._may_wait:
             self.launch = replace(self.launch, blocks_wait=True)
-            return self._anew(every, device)
-        if queues.compare(self.columns, code) and queues.cheap(counts, self.launch.blocks):
+            longer = launch.blocks / len(counts) if code.tries_again else 1.0  # the more blocks, the longer the queue
+            fit = queues.fit_together({b: longer * count for b, count in counts.items()}, launch.blocks, at_once)
+            return self._anew(every if fit else set(counts), device)
+        if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
             return self._anew(every, device)
         return counts
 
@@ -221,7 +231,7 @@ class _Blocks:
             smem=self._shape.smem,
             blocks=sorted(blocks),
             variables=self._kernel.variables,
-            paced=self.launch.blocks_wait,
+            paced=self._may_wait,
         )
         self._parts.append(found.streams)
         self._columns = None

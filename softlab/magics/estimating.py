@@ -56,10 +56,10 @@ def estimate_card(command: CudaCommand, kernel: Kernel, run: Run, before: Sequen
             return EstimateCard((f"No estimate of the time: {reason}.",))
         args = [value if old is None else old for (_, value), old in zip(command.args, before, strict=True)]
         if (count := _sampled_instructions(command, kernel, run)) > MOST_INSTRUCTIONS:
+            many, most = (f"{number:,}".replace(",", " ") for number in (count, MOST_INSTRUCTIONS))
             reason = (
-                f"the blocks that the model would simulate execute about {count:,} instructions".replace(",", " ")
-                + f", and a cell waits for {MOST_INSTRUCTIONS:,} at most".replace(",", " ")
-                + ". softlab.estimate(run) takes longer"
+                f"the blocks that the model would simulate execute about {many} instructions, and a cell waits for "
+                f"{most} at most. softlab.estimate(run) takes longer"
             )
             return EstimateCard((f"No estimate of the time: {reason}.",))
         found = kernel.estimate(command.grid, command.block, args, smem=command.smem, device=command.device)

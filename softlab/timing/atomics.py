@@ -33,9 +33,18 @@ class AtomicUnits:
         self.arrays: dict[int, tuple[float, float]] = {}
         #: The share of all units that no array lies in, and when all are free.
         self.idle, self.together = 1.0, 0.0
+        #: Cycles that the units of each line, of each array and all of them were at work.
+        self._worked: dict[int, float] = {}
+        self._worked_arrays: dict[int, float] = {}
+        self._worked_together = 0.0
 
     @property
     def busy(self) -> float:
+        """Cycles of work of the unit, of the units of an array or of all units that had the most to do."""
+        return max(self._worked_together, *self._worked_arrays.values(), *self._worked.values())
+
+    @property
+    def done(self) -> float:
         """When all of them are free."""
         return max(self.together, *(free for _, free in self.arrays.values()), *self.free.values())
 
@@ -55,10 +64,15 @@ class AtomicUnits:
             found = max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes))), 0.0
             self.idle *= 1 - found[0] / every
         units, own = found
-        own = (begin if begin > own else own) + cost * alike / units
+        work = cost * alike / units
+        own = (begin if begin > own else own) + work
+        self._worked_arrays[array.first] = self._worked_arrays.get(array.first, 0.0) + work
         self.arrays[array.first] = units, own
         used = every * (1 - self.idle)
-        self.together = (begin if begin > self.together else self.together) + cost * alike / used
-        alone = self.free.get(line, 0.0)
-        self.free[line] = alone = (begin if begin > alone else alone) + cost * others
+        work = cost * alike / used
+        self.together = (begin if begin > self.together else self.together) + work
+        self._worked_together += work
+        alone, work = self.free.get(line, 0.0), cost * others
+        self.free[line] = alone = (begin if begin > alone else alone) + work
+        self._worked[line] = self._worked.get(line, 0.0) + work
         return max(alone, own, self.together, come + cost)

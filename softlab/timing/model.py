@@ -148,10 +148,11 @@ def estimate(
     if sample.longest:
         longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
         cycles = max(cycles, longest)
-    cycles *= _last_warp(launch, columns, code, p, sample, _use(memory, run, p))
+    cycles *= _last_warp(launch, columns, code, p, sample, _busy(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     every = np.array(list(columns.instructions_of_blocks.values()), float)
-    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles)
+    why = _unmeasured(launch, columns, code)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, why)
     return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
@@ -175,15 +176,13 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
     return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
 
 
-def _last_warp(
-    launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, use: Mapping[str, float]
-) -> float:
+def _last_warp(launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, busy: float) -> float:
     """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
-    once. What the SM is busy with, others do meanwhile."""
+    once. What the SM is ``busy`` with, a share of its time, others do meanwhile."""
     if sample.per_sm > sample.resident:
         return 1.0
     longest = longest_of_blocks(columns, code, p)
-    return 1 + (1 - max(use.values())) * unseen(longest, launch.blocks)
+    return 1 + (1 - busy) * unseen(longest, launch.blocks)
 
 
 def _of_longest(
@@ -258,7 +257,7 @@ def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
 
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float,
+    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float, unmeasured: str,
 ) -> Estimate:  # fmt: skip
     use = _use(memory, run, p)
     states = [sum(one) for one in run.states]
@@ -288,7 +287,7 @@ def _record(
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
         instructions=instructions,
         blocks=len(counts),
-        validated=_unmeasured(launch) or validated(device, bound, cache, p),
+        validated=unmeasured or validated(device, bound, cache, p),
         notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_launch(launch)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
@@ -304,18 +303,21 @@ def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     use["l2"] = max(memory.l2_busy, memory.l2_write_busy) / span
     use["dram"] = memory.dram.busy / memory.dram.rate / span
     use["atomics"] = memory.units.busy / span if memory.atomics else 0.0
-    return {name: min(1.0, value) for name, value in use.items()}
+    return {name: min(1.0, float(value)) for name, value in use.items()}
+
+
+def _busy(memory: Memory, run: SmRun, p: Parameters) -> float:
+    """The share of the simulated time in which a unit is at work; that of atomics is until the last one ends."""
+    done = memory.units.done / max(1.0, run.cycles) if memory.atomics else 0.0
+    return max(*_use(memory, run, p).values(), min(1.0, done))
 
 
 def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: float, p: Parameters) -> str:
     if kernel_us < p.launch_microseconds:
         return "launch"
-    contended = use["atomics"] > _BUSY and stalls.get("long_scoreboard", 0) + stalls.get("lg_throttle", 0) > 0.3
-    name = max((n for n in use if n != "atomics"), key=use.__getitem__)
+    name = max(use, key=use.__getitem__)
     if use[name] >= _BUSY:
         return name
-    if contended:
-        return "atomics"
     waits = {n: share for n, share in stalls.items() if n not in ("selected", "not_selected")}
     return "barrier" if waits and max(waits, key=waits.__getitem__) == "barrier" else "latency"
 
@@ -345,14 +347,21 @@ def _notes_of_launch(launch: Timed) -> Iterator[str]:
         )
 
 
-def _unmeasured(launch: Timed) -> str:
-    """Why the error is not known of a launch that calls functions whose time was not measured; "" for others."""
+def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
+    """Why the error is not known of a launch that does what was not measured; "" for others."""
     reasons = []
     if launch.driver_calls:
         names = " and ".join(launch.driver_calls)
         reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
     if launch.blocks_wait:
         reasons.append("blocks wait for others of the grid, and how often they look is known roughly")
+        if (seen := len(columns.blocks)) < launch.blocks:
+            what = f"only {seen} of these {launch.blocks} blocks were interpreted"
+            reasons.append(f"{what}, so the waits may be too short")
+    if code.sleeps[columns.instructions].any():
+        reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
+    if code.times_itself[columns.instructions].any():
+        reasons.append("a loop reads a clock, which counts instructions here and no cycles")
     if launch.sharers == launch.blocks:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
     elif launch.sharers:

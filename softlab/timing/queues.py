@@ -41,7 +41,7 @@ def may_share(columns: Columns) -> bool:
     return bool(((sectors[1:] == sectors[:-1]) & (blocks[1:] == blocks[:-1])).any())
 
 
-def fit_together(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
+def fit_together(counts: Mapping[int, float], blocks: int, at_once: int) -> bool:
     """Whether all blocks of a grid are few enough to be interpreted together.
 
     Arguments:

@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 from heapq import heapreplace
 from itertools import pairwise
 from math import log, prod
+from operator import index
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -69,14 +71,16 @@ def choose(
         sample: how many blocks, or which ones, instead of four waves.
 
     Raises:
+        TypeError: a sample that is neither a whole number nor a list of such.
         ValueError: a block that the grid does not have, or fewer than one.
     """
     blocks, per_cluster = prod(grid), prod(cluster)
+    sample = _checked(sample)
     active = min(sms, blocks)
     per_sm = -(-blocks // active)
     resident = min(resident, per_sm)
     if sample is not None and not isinstance(sample, int):
-        chosen = tuple(sorted({int(block) for block in sample}))
+        chosen = tuple(sorted(set(sample)))
         if not chosen or chosen[0] < 0 or chosen[-1] >= blocks:
             raise ValueError(f"sample = {sample!r}: name blocks from 0 to {blocks - 1}, one or more")
         return Sample(chosen, per_sm, resident, active)
@@ -85,6 +89,22 @@ def choose(
         raise ValueError(f"sample = {sample!r}: at least one block is simulated")
     drawn = _drawn(blocks // per_cluster, -(-count // per_cluster))
     return Sample(tuple(sorted(b for one in drawn for b in _blocks_of(one, grid, cluster))), per_sm, resident, active)
+
+
+def _checked(sample: Any) -> int | tuple[int, ...] | None:
+    """A sample as whole numbers."""
+    if sample is None:
+        return None
+    try:
+        return index(sample)
+    except TypeError:
+        pass
+    try:
+        if isinstance(sample, str | bytes):
+            raise TypeError
+        return tuple(map(index, sample))
+    except TypeError:
+        raise TypeError(f"sample = {sample!r}: give the number of blocks to simulate, or a list of blocks") from None
 
 
 def _drawn(blocks: int, count: int) -> list[int]:

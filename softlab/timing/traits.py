@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
+from softlab.cuda.registers import registers
 
 #: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
 #: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.
@@ -20,6 +21,7 @@ _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
 _SLOW = frozenset(("CAS", "F64"))
+_CLOCKS = frozenset(("SR_CLOCK", "SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +31,9 @@ class CodeTraits:
     ``widths`` int64: bytes per lane that it accesses. ``codes`` int64: of an atomic one of ``ATOMIC_CODES``, else
     whether it passes L1 by. ``stalls`` int64: its stall count. bool: whether it ``waits`` for a scoreboard, has a guard
     (``guarded``), ``jumps``, ``ends`` lanes, is a BSYNC (``meets``), a YIELD (``yields``), or a WARPSYNC.EXCLUSIVE
-    (``parts``), or compares and ``swaps`` global memory. ``looks_again``: whether a loop loads what other blocks write:
-    every reader sees it as L2 has it.
+    (``parts``), compares and ``swaps`` global memory, ``sleeps``, or reads a clock in a loop (``times_itself``).
+    ``looks_again``: whether a loop loads what other blocks write: every reader sees it as L2 has it. ``tries_again``:
+    whether an atomic of a loop tries the same in each turn, as for a lock.
     """
 
     widths: np.ndarray
@@ -44,12 +47,21 @@ class CodeTraits:
     yields: np.ndarray
     parts: np.ndarray
     swaps: np.ndarray
+    sleeps: np.ndarray
+    times_itself: np.ndarray
     looks_again: bool
+    tries_again: bool
+
+    @property
+    def waits_for_blocks(self) -> bool:
+        """Whether a loop may wait for what other blocks do."""
+        return self.looks_again or self.tries_again
 
     @classmethod
     def of(cls, code: Sequence[MachineInstruction]) -> CodeTraits:
         """Those of a code."""
         opcodes, controls = [one.opcode for one in code], [one.control for one in code]
+        loops = _loops(code)
         return cls(
             np.array([access_width(one) for one in code], np.int64),
             np.array([_code(one) for one in code], np.int64),
@@ -62,15 +74,49 @@ class CodeTraits:
             np.array([name == "YIELD" for name in opcodes], bool),
             np.array([one.opcode == "WARPSYNC" and "EXCLUSIVE" in one.modifiers for one in code], bool),
             np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool),
-            _looks_again(code),
+            np.array([name == "NANOSLEEP" for name in opcodes], bool),
+            np.array([_reads_clock(one) and _inside(n, loops) for n, one in enumerate(code)], bool),
+            any(_inside(n, loops) for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers),
+            _tries_again(code, loops),
         )
 
 
-def _looks_again(code: Sequence[MachineInstruction]) -> bool:
-    loads = [n for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers]
+def _loops(code: Sequence[MachineInstruction]) -> list[tuple[int, int]]:
+    """The first and last instruction between each jump back and its target."""
     places = {one.address: n for n, one in enumerate(code)}
-    jumps = [(places.get(target, n), n) for n, one in enumerate(code) for target in one.targets]
-    return any(first <= load <= last for first, last in jumps for load in loads)
+    jumps = ((places.get(target, n), n) for n, one in enumerate(code) for target in one.targets)
+    return [(first, last) for first, last in jumps if first <= last]
+
+
+def _inside(place: int, loops: Sequence[tuple[int, int]]) -> bool:
+    return any(first <= place <= last for first, last in loops)
+
+
+def _reads_clock(one: MachineInstruction) -> bool:
+    return one.opcode in ("S2R", "S2UR", "CS2R") and bool(_CLOCKS.intersection(one.operands))
+
+
+def _tries_again(code: Sequence[MachineInstruction], loops: Sequence[tuple[int, int]]) -> bool:
+    tries = [n for n, one in enumerate(code) if _may_wait(one)]
+    return any(
+        _same_again(code[first : last + 1], code[n]) for first, last in loops for n in tries if first <= n <= last
+    )
+
+
+def _may_wait(one: MachineInstruction) -> bool:
+    """Whether an atomic may be what a lock or a flag is looked at with: it swaps, or it changes nothing."""
+    if one.opcode not in ("ATOM", "ATOMG"):
+        return False
+    return bool({"CAS", "EXCH"} & set(one.modifiers)) or one.operands[-1] == "RZ"
+
+
+def _same_again(loop: Sequence[MachineInstruction], one: MachineInstruction) -> bool:
+    """Whether an instruction of a loop does the same in each turn: only constants are written to what it reads."""
+    used = registers(one)
+    if used is None:
+        return False
+    others = [found for other in loop if other is not one and (found := registers(other)) is not None]
+    return not any(found.reads and found.writes & used.reads for found in others)
 
 
 def access_width(one: MachineInstruction) -> int:

@@ -40,13 +40,18 @@ class WhatIf:
 
     def speedup(self, change: str) -> float:
         """How many times as fast the kernel is with a change."""
-        return self.base.microseconds / self.changed[change].microseconds
+        return self.base.microseconds / self._with(change).microseconds
 
     def removed(self, change: str) -> dict[str, float]:
         """State of warps -> the cycles of a warp in it that go away with a change (negative: more), largest first."""
-        before, after = cycles_by_state(self.base), cycles_by_state(self.changed[change])
+        before, after = cycles_by_state(self.base), cycles_by_state(self._with(change))
         gone = {name: before.get(name, 0.0) - after.get(name, 0.0) for name in {**before, **after}}
         return dict(sorted(gone.items(), key=lambda item: -item[1]))
+
+    def _with(self, change: str) -> Estimate:
+        if change not in self.changed:
+            raise ValueError(f"change = {change!r}: there are {', '.join(map(repr, self.changed)) or 'none'}")
+        return self.changed[change]
 
     def _rows(self) -> list[tuple[str, str, str]]:
         rows = [("as it is", f"{self.base.microseconds:.2f} us", f"bound by {self.base.bound}")]

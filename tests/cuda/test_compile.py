@@ -389,6 +389,10 @@ def test_beside_a_driver_a_second_compilation_is_reported_too():
     [
         ('mma.h(3): catastrophic error: cannot open source file "crt/mma.h"', r"pip install 'softlab\[ptx\]'"),
         (
+            'a.cu(1): catastrophic error: cannot open source file "curand_kernel.h"',
+            r"curand_kernel.h comes with pip install 'softlab\[curand\]'",
+        ),
+        (
             "ptxas application ptx input, line 9; error   : Instruction 'tcgen05.ld' not known\nptxas fatal : aborted",
             "sm_100a",
         ),

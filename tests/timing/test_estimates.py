@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,3 +174,10 @@ def test_the_longest_warp_of_the_grid_counts_although_its_block_has_little_to_do
     turns[8 * 65 : 8 * 66] = (1500, *[0] * 7)
     longest = kernel.estimate(132, 256, (turns, np.zeros(132 * 256, np.float32)), cache="warm")
     assert longest.cycles > 2 * alike.cycles
+
+
+def test_the_list_of_bounds_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "estimates.md").read_text()
+    table = text.partition("BOUNDS`:")[2].partition("On the command line")[0]
+    cells = " ".join(line.split("|")[1] for line in table.strip().splitlines()[2:])
+    assert sorted(re.findall(r"`(\w+)`", cells)) == sorted(BOUNDS)

@@ -194,3 +194,14 @@ def test_the_sm_with_the_longest_warp_is_simulated_too():
     assert found.blocks == (0, 2, 4)
     assert found.longest == (1, 3, 5)
     assert slowest(sample, counts, 6, 2, longest=dict.fromkeys(range(6), 10)).longest == ()
+
+
+@pytest.mark.parametrize("sample", [2.5, float("nan"), "3", b"3", [0, 1.5], [[1]], "all"])
+def test_a_sample_is_a_number_of_blocks_or_a_list_of_them(sample):
+    with pytest.raises(TypeError, match="give the number of blocks to simulate, or a list of blocks"):
+        choose((8, 1, 1), 4, 2, sample)
+
+
+def test_a_sample_may_be_given_by_numpy():
+    assert choose((8, 1, 1), 4, 2, np.int64(2)) == choose((8, 1, 1), 4, 2, 2)
+    assert choose((8, 1, 1), 4, 2, np.array([5, 3])).blocks == (3, 5)

@@ -58,6 +58,8 @@ def test_an_infinite_l2_takes_dram_away():
     gone = found.removed("infinite L2")
     assert next(iter(gone)) == "long_scoreboard"
     assert found.speedup("no bank conflicts") == 1
+    with pytest.raises(ValueError, match=r"change = 'infinite L3': there are 'no bank conflicts', .*'infinite L2'"):
+        found.speedup("infinite L3")
 
 
 def test_no_bank_conflicts_is_the_kernel_without_conflicts():

@@ -1,0 +1,147 @@
+"""Blocks that wait for a lock or a flag, threads that sleep or look at a clock, and what atomics are used for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from softlab import Kernel
+from softlab.cuda import disassembly
+from softlab.timing import model
+from softlab.timing.estimates import BOUNDS, Estimate
+
+pytestmark = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
+
+SOURCE = r"""
+extern "C" __global__ void lock(int* lock, float* total) {
+  if (threadIdx.x == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    *total += blockIdx.x;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+extern "C" __global__ void exchanged(int* lock, float* total) {
+  if (threadIdx.x == 0) {
+    while (atomicExch(lock, 1)) {}
+    *total += blockIdx.x;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+extern "C" __global__ void flag(volatile int* flag, volatile int* data, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 5;
+    __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {}
+    out[blockIdx.x * blockDim.x + threadIdx.x] = *data;
+  }
+}
+extern "C" __global__ void asked(int* flag, int* out) {
+  if (threadIdx.x) return;
+  if (blockIdx.x == 0) atomicExch(flag, 1);
+  else while (atomicAdd(flag, 0) == 0) {}
+  out[blockIdx.x] = 1;
+}
+extern "C" __global__ void greatest(const int* x, int* most) {
+  const int own = x[blockIdx.x * blockDim.x + threadIdx.x];
+  int old = *most;
+  while (old < own) {
+    const int seen = atomicCAS(most, old, own);
+    if (seen == old) break;
+    old = seen;
+  }
+}
+extern "C" __global__ void insert(const int* x, int* table) {
+  const int own = x[blockIdx.x * blockDim.x + threadIdx.x];
+  for (unsigned slot = own;; ++slot) {
+    const int seen = atomicCAS(table + slot % 4096, 0, own);
+    if (seen == 0 || seen == own) break;
+  }
+}
+extern "C" __global__ void nap(int* out) { __nanosleep(1000); out[threadIdx.x] = 1; }
+extern "C" __global__ void spin(int* out) {
+  const long long start = clock64();
+  while (clock64() - start < 1000) {}
+  out[threadIdx.x] = 1;
+}
+extern "C" __global__ void timed(int* out) {
+  const long long start = clock64();
+  const int own = out[threadIdx.x] * 3;
+  out[threadIdx.x] = own + (int)(clock64() - start);
+}
+extern "C" __global__ void total(const float* x, float* out, int n) {
+  float sum = 0;
+  for (int k = 0; k < n; ++k) sum += x[(blockIdx.x * n + k) * 32 + threadIdx.x];
+  if (threadIdx.x == 0) atomicAdd(out, sum);
+}
+extern "C" __global__ void adds(float* out, int n) {
+  for (int k = 0; k < n; ++k) atomicAdd(out, 1.0f);
+}
+"""
+
+
+def words(count: int = 1, kind: type = np.int32) -> np.ndarray:
+    return np.zeros(count, kind)
+
+
+def estimate(name: str, *args: object, grid: int, block: int = 32) -> Estimate:
+    return Kernel(SOURCE, name).estimate(grid, block, args)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("lock", (words(), words(1, np.float32))),
+        ("exchanged", (words(), words(1, np.float32))),
+        ("flag", (words(), words(), words(32 * 20))),
+        ("asked", (words(), words(20))),
+    ],
+)
+def test_who_waits_for_other_blocks_looks_as_often_as_time_lets_him(name, args):
+    """Few blocks, all of which are interpreted at first, and more, of which some are."""
+    for grid in (2, 20):
+        found = estimate(name, *args, grid=grid)
+        assert found.validated.startswith("not validated: blocks wait for others of the grid")
+        # A turn of a lock takes two fences and some accesses, about a microsecond.
+        assert found.microseconds < 2 + grid
+
+
+def test_a_lock_of_more_blocks_than_are_interpreted_says_so(monkeypatch):
+    monkeypatch.setattr("softlab.kernel.estimation.more_blocks", lambda *_: ())
+    found = estimate("lock", words(), words(1, np.float32), grid=20_000)
+    assert "of these 20000 blocks were interpreted, so the waits may be too short" in found.validated
+
+
+def test_one_block_waits_for_no_other():
+    assert estimate("lock", words(), words(1, np.float32), grid=1).validated.startswith("on an H200")
+
+
+@pytest.mark.parametrize("name", ["greatest", "insert"])
+def test_an_atomic_that_tries_something_else_in_each_turn_is_no_lock(name):
+    assert not model.code_traits(Kernel(SOURCE, name).program).waits_for_blocks
+    x = np.arange(1, 257, dtype=np.int32)
+    assert estimate(name, x, words(4096), grid=8).validated.startswith("on an H200")
+
+
+def test_sleep_and_loops_by_the_clock_are_not_validated():
+    assert "__nanosleep" in estimate("nap", words(32), grid=1).validated
+    assert "a loop reads a clock" in estimate("spin", words(32), grid=1).validated
+    assert estimate("timed", words(32), grid=1).validated.startswith("on an H200")
+
+
+def test_one_atomic_of_each_block_bounds_nothing():
+    found = estimate("total", np.zeros(132 * 64 * 32, np.float32), words(1, np.float32), 64, grid=132)
+    assert found.bound == "latency"
+    assert 0 < found.use["atomics"] < 0.1
+
+
+def test_atomics_on_one_word_bound_a_launch_though_no_warp_waits_for_them():
+    found = estimate("adds", words(1, np.float32), 20, grid=132, block=256)
+    assert found.bound == "atomics"
+    assert found.use["atomics"] > 0.9
+    assert max(found.use, key=found.use.__getitem__) in BOUNDS
+    assert {type(share) for share in found.use.values()} == {float}
