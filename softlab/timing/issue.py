@@ -195,8 +195,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     elif pipe <= _LAST_WITH_BANKS:
                         at = floats[free + pipe]
                         if pipe == _FMA:
-                            other = floats[free + _HEAVY]
-                            at = max(at, other) if floats[figures + FIGURE * coming] > 1 else min(at, other)
+                            at = min(at, floats[free + _HEAVY])
                         bank = figures + FIGURE * coming + (4 if one == ints[LAST + s] else 2)
                         reading = max(floats[bank], floats[bank + 1])
                         if one == ints[LAST + s]:
@@ -280,9 +279,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             ints[blocked + w] = 0
             floats[held + w] = 0.0
             if pipe <= _LAST_WITH_BANKS:
-                if pipe == _FMA and interval > 1:  # pairs of halves take both halves of the pipe
-                    floats[free + _FMA] = t + interval
-                    floats[free + _HEAVY] = t + interval
+                if pipe == _FMA and interval > 1:  # both halves of the pipe, one after the other if one is taken
+                    floats[free + _FMA] = max(t, floats[free + _FMA]) + interval
+                    floats[free + _HEAVY] = max(t, floats[free + _HEAVY]) + interval
                     floats[BUSY + _FMA] += interval
                 elif pipe == _FMA:
                     half = _FMA if floats[free + _FMA] <= floats[free + _HEAVY] else _HEAVY

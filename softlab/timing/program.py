@@ -25,7 +25,7 @@ class Pipe(IntEnum):
     """Where an instruction goes. Each scheduler has its own, and all share the load and store unit."""
 
     NONE = 0
-    FMA = 1  # the heavy or the lite half, whichever is free; both, if the interval is more than a cycle
+    FMA = 1  # the heavy or the lite half, whichever is free; both, where it takes a warp more than a cycle
     FMA_HEAVY = 2
     ALU = 3
     FP64 = 4
