@@ -114,12 +114,14 @@ __device__ void exchange_rows(
   using Statistic = typename Operator::Statistic;
   using GroupMailbox = Mailbox<Statistic, partials, slots>;
   using Reread = typename Operator::Reread;
-  using HeadAndTail = RowFragment<Reread, pack_size, 1, 32, unaligned>;
+  using Ends = RowFragment<Reread, pack_size, 1, 32, unaligned>;
   const int lane = threadIdx.x % 32;
   const GroupMailbox mailbox(workspace + static_cast<long long>(group) * GroupMailbox::workspace_words);
-  const auto head_and_tail_of = [&](int iteration) {
+  // Block 0 of the group has the rows' ends: head and tail. No thread of it has a pack of the body here.
+  const bool has_ends = unaligned && rank == 0;
+  const auto ends_of = [&](int iteration) {
     ThreadSlice slice = row_of(iteration);
-    slice.stop = 0;  // no pack of the body
+    slice.first = slice.stop = 0;
     return slice;
   };
   __shared__ unsigned int rows_before;
@@ -127,32 +129,32 @@ __device__ void exchange_rows(
   asm volatile("bar.sync 1, 64;" ::: "memory");  // both of these warps, and no other
   const unsigned int first_tag = rows_before + 1;
 
-  // Publish: this block's partial of each row goes to the mailbox; in block 0 that of head and tail, too.
+  // Publish: this block's partial of each row goes to the mailbox; in block 0 that of head and tail, too. These are
+  // loaded a row ahead, and their partial waits for the block's: all other blocks would wait for block 0.
   if (publishes) {
+    Ends next;
+    if (has_ends && iterations > 0) { next.load(ends_of(0), source); }
     for (int iteration = 0; iteration < iterations; ++iteration) {
-      HeadAndTail head_and_tail;
-      if constexpr (unaligned) {
-        if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
+      Statistic of_ends;
+      if (has_ends) {
+        of_ends = Reread::template reduce_group<32>(next);
+        if (iteration + 1 < iterations) { next.load(ends_of(iteration + 1), source); }
       }
       barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);
-      if constexpr (unaligned) {
-        if (rank == 0) {
-          const Statistic statistic = Reread::template reduce_group<32>(head_and_tail);
-          if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, partials - 1, statistic); }
-        }
-      }
       const Statistic statistic = Operator::template merge_partials<padded_warps>(warp_partials[iteration % slots]);
-      if (lane == 0) { mailbox.publish(iteration, first_tag + iteration, rank, statistic); }
+      if (lane == 0) {
+        mailbox.publish(iteration, first_tag + iteration, rank, statistic);
+        if (has_ends) { mailbox.publish(iteration, first_tag + iteration, partials - 1, of_ends); }
+      }
       warp_arrive(&row_ready[iteration % slots]);  // all lanes have read the partials
     }
     return;
   }
   // Poll: all partials of each row become the row's statistic. Block 0 writes head and tail, too.
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    HeadAndTail head_and_tail;
-    if constexpr (unaligned) {
-      if (rank == 0) { head_and_tail.load(head_and_tail_of(iteration), source); }
-    }
+    Ends ends;
+    const ThreadSlice slice = ends_of(iteration);
+    if (has_ends) { ends.load(slice, source); }
     barrier_wait(&partials_ready[iteration % slots], iteration / slots % 2);
     Statistic statistic[(partials + 31) / 32];
     mailbox.poll(iteration, first_tag + iteration, lane, statistic, Operator::identity());
@@ -162,9 +164,7 @@ __device__ void exchange_rows(
       barrier_arrive(&row_ready[iteration % slots]);
     }
     __syncwarp();
-    if constexpr (unaligned) {
-      if (rank == 0) { head_and_tail.store(head_and_tail_of(iteration), target, typename Reread::Result(row, row)); }
-    }
+    if (has_ends) { ends.store(slice, target, typename Reread::Result(row, row)); }
   }
   if (rank == 0 && lane == 0 && iterations > 0) { mailbox.set_rows_before(rows_before + iterations); }
 }

@@ -145,8 +145,8 @@ STEP_TIMES = {
     (4, 2): StepTime(0.0, 1.0, 0.005),
 }
 #: What all types take (the same launches): microseconds per step, and per pack of ``GRID_BLOCK`` threads. Where rows
-#: begin anywhere, block 0 of the group loads head and tail, and all others wait for it. That takes the sum of
-#: ``ENDS_MICROSECONDS``, the second of them per ``GRID_BLOCK`` threads.
+#: begin anywhere, a row took the sum of ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads:
+#: all blocks waited for head and tail. They come a row ahead since then, and the times were not measured anew.
 STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.4, 0.6)
 #: The exponent for these times and that of memory, what each further row at once costs memory, and the part of its
 #: bandwidth that memory gives between start and end (the same launches).

@@ -188,6 +188,15 @@ def test_in_place(small: Small) -> None:
     assert np.array_equal(y, ran(small, "softmax", (x,)))
 
 
+@pytest.mark.parametrize("small", [small for small in SMALL if small.cooperative], ids=str)
+def test_each_row_has_its_own_head_and_tail(small: Small) -> None:
+    """Block 0 of a group loads them a row ahead. Here only they are finite, with other numbers in each row."""
+    x = np.full((9, small.packs * 4 - 1), -np.inf, "float32")
+    x[:, :3], x[:, -3:] = matrix(9, 3, "float32"), matrix(9, 6, "float32")[:, 3:]
+    for blocks in (1, 2):
+        assert_forward(ran(small, "softmax", (x,), blocks=blocks), x, "softmax", f"{small}, {blocks} groups")
+
+
 #: Shapes that take every kernel, and some of each length of cut.
 PLANNED = (
     (9, 5, "float32"), (9, 33, "float16"), (6, 130, "bfloat16"), (6, 1000, "float32"), (6, 1023, "float16"),
