@@ -61,6 +61,7 @@ def _hold(native, function, count, tests=False, marks=_PLAIN):
 def test_machine_code_is_kept(tmp_path, monkeypatch):
     """What one process compiled, a later one finds when NumPy has taken less than compiling takes."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))  # not that of the tests before
     native_form = floats._native("add", False, False)
     one, other, third = (LaneFunction(native_form, _PLAIN[:2], np.uint32, False) for _ in range(3))
     one.take(0.001, "hot")
