@@ -127,38 +127,35 @@ FITTED_ITERATIONS = 8
 @dataclass(frozen=True)
 class StepTime:
     """What a type's rows take beside ``STEP_MICROSECONDS`` and ``PACK_OF_STEP``: microseconds per ``row``; and in
-    log_softmax, whose results need no exponentials, only the part ``logarithm`` of a pack's time. ``gain``: the least
-    part of the time that other steps must save by this prediction. Where it promised less, some launches were slower.
+    log_softmax, whose results need no exponentials, only the part ``logarithm`` of a pack's time.
     """
 
     row: float
     logarithm: float
-    gain: float
 
 
 #: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 228 cells of 2^18 to 2^22 columns, 3100 launches
 #: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles were not measured.
 STEP_TIMES = {
-    (2, 1): StepTime(0.25, 0.77, 0.015),
-    (4, 1): StepTime(0.0, 1.0, 0.005),
-    (2, 2): StepTime(0.0, 1.0, 0.012),
-    (4, 2): StepTime(0.0, 1.0, 0.005),
+    (2, 1): StepTime(0.25, 0.77),
+    (4, 1): StepTime(0.0, 1.0),
+    (2, 2): StepTime(0.0, 1.0),
+    (4, 2): StepTime(0.0, 1.0),
 }
 #: What all types take (the same launches): microseconds per step, and per pack of ``GRID_BLOCK`` threads. Where rows
-#: begin anywhere, a row took the sum of ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads:
-#: all blocks waited for head and tail. They come a row ahead since then, and the times were not measured anew.
-STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.4, 0.6)
+#: begin anywhere, a row takes the sum of ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads
+#: (the same day, head and tail loaded a row ahead, 438 launches of 36 lengths).
+STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.5, 0.3)
+#: The least part of the time that other steps must save by this prediction.
+STEP_GAIN = 0.005
 #: The exponent for these times and that of memory, what each further row at once costs memory, and the part of its
 #: bandwidth that memory gives between start and end (the same launches).
 STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 #: Inputs -> packs of a step, threads of a block, and the most steps of a row. A forward row is one step: with more, the
 #: prediction was up to 3 % too good. A gradient's row has two packs per thread at least, for the same reason.
-STEP_PACKS = {1: range(2, 5), 2: range(1, 4)}
+STEP_PACKS = {1: range(2, 7), 2: range(1, 5)}
 STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
-#: Rows that begin anywhere: gradients keep their steps, since 11 of 33 were up to 4 % slower with others, and forward
-#: rows take this many threads at least (fresh lengths of the same day).
-ANYWHERE_BLOCK = 448
 #: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.
 STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 18
 #: Bytes that an SM waits for at most: copies and prefetches under way. With 132 KiB and more rows took 8 to 15 %
@@ -304,21 +301,20 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
     many = request.rows >= STEP_ITERATIONS * shape.groups and request.cols >= STEP_COLUMNS
     if kind not in STEP_TIMES or shape.kept or shape.again or not many:
         return shape
-    if (row.unaligned and row.inputs > 1) or not _threads_count(request, row, THREAD_TIMES[kind]):
+    if not _threads_count(request, row, THREAD_TIMES[kind]):
         return shape
     times = STEP_TIMES[kind]
     most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
     candidates = [
         other
         for block_size in STEP_BLOCKS[row.inputs]
-        if not row.unaligned or block_size >= ANYWHERE_BLOCK
         for packs in STEP_PACKS[row.inputs]
         for groups in range(1, most + 1)
         if (other := _shape(request, row, groups, 0, block_size, packs)) and _suits(other, row)
     ]
     best = min(candidates, key=lambda other: _stepped_microseconds(request, row, other, times), default=shape)
     now, new = (_stepped_microseconds(request, row, one, times) for one in (shape, best))
-    return best if new < (1 - times.gain) * now else shape
+    return best if new < (1 - STEP_GAIN) * now else shape
 
 
 def _suits(shape: RingShape, row: Row) -> bool:

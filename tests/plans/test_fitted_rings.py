@@ -193,22 +193,21 @@ def test_a_forward_row_is_one_step_of_more_packs() -> None:
 
 
 def test_other_steps_save_time_by_the_prediction_and_bring_not_too_much() -> None:
-    changed = dict.fromkeys([(2, 1), (4, 1), (2, 2), (4, 2)], 0)
+    changed = {(size, inputs, ends): 0 for size in (2, 4) for inputs in (1, 2) for ends in (False, True)}
     for request, row, ring in rings(300):
         fits = fitted(request, row, ring)
         steps = stepped(request, row, fits)
         if steps is fits:
             continue
         kind = request.element.itemsize, row.inputs
-        changed[kind] += 1
+        changed[*kind, row.unaligned] += 1
         times = fast_ring.STEP_TIMES[kind]
         old, new = (fast_ring._stepped_microseconds(request, row, shape, times) for shape in (fits, steps))
-        assert new < (1 - times.gain) * old
+        assert new < (1 - fast_ring.STEP_GAIN) * old
         assert (steps.kept, steps.again, steps.late) == (0, 0, 0)
         under_way = (steps.ahead + steps.fetched) * steps.per_step * row.inputs * steps.block_size * 16
         assert under_way <= fast_ring.MOST_UNDER_WAY
         assert steps.row_steps == 1 or row.inputs == 2
-        assert not row.unaligned or (row.inputs == 1 and steps.block_size >= fast_ring.ANYWHERE_BLOCK)
         assert steps.row_steps * steps.per_step >= 2
         assert request.rows >= fast_ring.STEP_ITERATIONS * steps.groups
         assert request.cols >= fast_ring.STEP_COLUMNS
@@ -220,7 +219,7 @@ def test_few_rows_doubles_rows_beyond_the_ring_and_an_h100_keep_their_steps() ->
     h100 = Device.named("H100")
     for rows, cols, dtype, op, device in (
         (30, 563_488, "float16", "log_softmax", H200), (238, 563_488, "float16", "log_softmax", h100),
-        (335, 200_000, "float32", "softmax", H200), (235, 568_921, "float16", "softmax_backward", H200),
+        (335, 200_000, "float32", "softmax", H200),
         (100, 700_000, "float64", "log_softmax", H200), (40, 8_000_000, "float32", "softmax", H200),
         (30, 30_000_000, "float16", "softmax", H200),
     ):  # fmt: skip
@@ -254,11 +253,11 @@ def test_the_prediction_of_steps_by_hand() -> None:
     expected = 97 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
     assert fast_ring._stepped_microseconds(request, row, shape, times) == pytest.approx(expected)
     unaligned = asked(97, 686_713, op="log_softmax")
-    ends = 0.4 + 0.6
+    ends = 0.5 + 0.3
     assert fast_ring._stepped_microseconds(unaligned, row_of(unaligned, StepLog()), shape, times) == pytest.approx(
         97 * (memory**6 + threads**6 + ends**6) ** (1 / 6) + 0.3 * lag
     )
-    slower = fast_ring.StepTime(0.25, 0.77, 0.015)
+    slower = fast_ring.StepTime(0.25, 0.77)
     threads = 0.25 + 0.27 + 3 * 0.215 * 0.77
     assert fast_ring._stepped_microseconds(request, row, shape, slower) == pytest.approx(
         97 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
