@@ -144,7 +144,7 @@ STEP_TIMES = {
 }
 #: What all types take (the same launches): microseconds per step, and per pack of ``GRID_BLOCK`` threads. Where rows
 #: begin anywhere, a row takes the sum of ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads
-#: (the same day, head and tail loaded a row ahead, 438 launches of 36 lengths).
+#: (the same day, head and tail loaded a row ahead, 402 launches of 36 lengths).
 STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.5, 0.3)
 #: The least part of the time that other steps must save by this prediction.
 STEP_GAIN = 0.005

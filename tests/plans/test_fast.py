@@ -171,7 +171,7 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 2, 16, 1, 1, 0, 0, 576, 22, false>"),
         (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 30, 1, 1, 0, 14, 448, 132, false>"),
         (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 132, false>"),
-        (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 6, 2, 16, 1, 1, 0, 0, 704, 33, false>"),
+        (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 4, 4, 20, 1, 1, 0, 0, 512, 66, false>"),
         (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
         (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
         (64, 1 << 23, "float32", "fast_ring<float, Algorithm::softmax, 4, 20, 2, 32, 1, 1, 0, 16, 448, 132, false>"),
