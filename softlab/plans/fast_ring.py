@@ -153,7 +153,7 @@ STEP_GAIN = 0.005
 STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 #: Inputs -> packs of a step, threads of a block, and the most steps of a row. A forward row is one step: with more, the
 #: prediction was up to 3 % too good. A gradient's row has two packs per thread at least, for the same reason.
-STEP_PACKS = {1: range(2, 7), 2: range(1, 5)}
+STEP_PACKS = {1: range(2, 7), 2: range(1, 4)}
 STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
 #: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.

@@ -61,7 +61,7 @@ FEW_SMS = {
     4: ((16, 6, 164_400), (16, 6, 164_403), (16, 4, 600_003), (3, 4, 225_000), (4, 2, 1_048_803)),
     8: ((16, 6, 132_002), (16, 6, 132_003), (16, 4, 300_003), (3, 4, 112_500), (4, 2, 524_403)),
 }
-#: Rows whose ring has steps of three and four packs, on few SMs that have the memory of as many SMs of a whole GPU.
+#: Rows whose ring has steps of three and five packs, on few SMs that have the memory of as many SMs of a whole GPU.
 LARGE_STEPS = {2: (40, 20, 328_800), 4: (32, 20, 280_000)}
 #: Rows that begin at no multiple of a pack move one element at a time. Rows that no kernel holds so are read twice.
 SINGLE_ELEMENTS = {2: (2, 70_001), 4: (2, 262_145), 8: (2, 262_145)}
