@@ -6,7 +6,8 @@ SET and FOLDER are those of ``tests.hardware.record_timing prepare``. ``record_t
 of each launch with the predicted one.
 
 One process of Nsight Compute per PER_PROCESS launches, PROCESSES of them at a time. A process that ends early or takes
-more than SECONDS loses its launches, which are printed and stand in "missing". Shares below 0.5 % are left out.
+more than SECONDS loses its launches, which are printed and stand in "missing". Shares below 0.5 % are left out. Reasons
+that Nsight Compute gave no column for are printed and stand in "absent": the shares are those of the others.
 """
 
 from __future__ import annotations
@@ -50,12 +51,22 @@ def launch(chosen: Any, folder: Path, first: int) -> None:
         cupy.cuda.runtime.deviceSynchronize()
 
 
-def shares(text: str) -> list[dict[str, float]]:
-    """The raw page of Nsight Compute as CSV -> for each launch its reasons and their shares, the largest first."""
+def _rows(text: str) -> list[dict[str, str]]:
+    """The raw page of Nsight Compute as CSV -> a row per launch."""
     header, *lines = (line for line in text.splitlines() if line.startswith('"'))
     _units, *rows = csv.DictReader(io.StringIO("\n".join([header, *lines])))
+    return rows
+
+
+def absent(text: str) -> list[str]:
+    """The reasons that the raw page has no column for."""
+    return [reason for reason in REASONS if any(METRIC.format(reason) not in row for row in _rows(text))]
+
+
+def shares(text: str) -> list[dict[str, float]]:
+    """The raw page -> for each launch its reasons and their shares, the largest first."""
     found = []
-    for row in rows:
+    for row in _rows(text):
         ratios = {reason: float(row.get(METRIC.format(reason), "0").replace(",", "") or 0) for reason in REASONS}
         total = sum(ratios.values())
         ordered = sorted(((reason, ratio / total) for reason, ratio in ratios.items()), key=lambda one: -one[1])
@@ -69,6 +80,7 @@ def record(chosen: Any, name: str, folder: Path, out: Path) -> Path:
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     names = [case.name for case in profiled(chosen)]
+    unknown: set[str] = set()
 
     def part(first: int) -> tuple[dict[str, Any], str]:
         command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base", "--metrics"]
@@ -80,6 +92,7 @@ def record(chosen: Any, name: str, folder: Path, out: Path) -> Path:
             return {}, f"more than {SECONDS} s"
         asked = names[first : first + PER_PROCESS]
         found = shares(done.stdout) if '"ID"' in done.stdout else []
+        unknown.update(absent(done.stdout) if found else ())
         return dict(zip(asked, found, strict=False)), done.stderr[-300:] if len(found) < len(asked) else ""
 
     with ThreadPoolExecutor(PROCESSES) as pool:
@@ -88,13 +101,16 @@ def record(chosen: Any, name: str, folder: Path, out: Path) -> Path:
     missing = [case for case in names if case not in cases]
     for case in missing:
         print("not profiled:", case)
+    for reason in sorted(unknown):
+        print("no column of Nsight Compute:", reason)
     for error in filter(None, (error for _, error in parts)):
         print(error)
     date = datetime.datetime.now(datetime.UTC).date()
     which = "the launches of profiled()" if hasattr(chosen, "profiled") else "every third launch"
     about = f"Nsight Compute on an {device}, {date}, cold: share of {METRIC.format('REASON')}, {which}"
     path = out / f"{name}_stalls_{short_name(device)}.json"
-    text = json.dumps({"about": about, "missing": missing, "cases": cases}, separators=(",", ":"))
+    record = {"about": about, "missing": missing, "absent": sorted(unknown), "cases": cases}
+    text = json.dumps(record, separators=(",", ":"))
     path.write_text(text.replace('},"', '},\n"') + "\n")
     return path
 

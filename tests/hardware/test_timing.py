@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.hardware import eighth_cases, fifth_cases, fourth_cases, seventh_cases, sixth_cases
-from tests.hardware.record_stalls import METRIC, REASONS, shares
+from tests.hardware.record_stalls import METRIC, REASONS, absent, shares
 from tests.hardware.record_timing import SETS, _pairs, _print_errors, _Timer, _worst, main, measure_all, settled
 from tests.hardware.timing_cases import Array
 
@@ -293,3 +293,13 @@ def test_shares_of_stalls_are_read_as_nsight_compute_prints_them():
         rows.append([str(number), "k", *(ratios.get(reason, "0") for reason in REASONS)])
     text = "==PROF== Connected\n" + "\n".join(",".join(f'"{cell}"' for cell in row) for row in rows)
     assert shares(text) == [{"wait": 0.7493, "barrier": 0.2498}, {"barrier": 1.0}]
+    assert absent(text) == []
+    assert absent(text.replace(METRIC.format("branch_resolving"), METRIC.format("branch"))) == ["branch_resolving"]
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*_stalls_*.json")), ids=lambda path: path.stem)
+def test_docs_name_the_records_of_stalls_without_branches(path):
+    seen = any("branch_resolving" in shares for shares in json.loads(path.read_text())["cases"].values())
+    page = (Path(__file__).parents[2] / "docs" / "estimates_history.md").read_text()
+    without = page.partition("## Where the reasons of stalls differ")[2].partition("\n## ")[0]
+    assert (f"`{path.stem}`" in without) != seen
