@@ -856,7 +856,7 @@ __global__ void postage_reaches(const u32* __restrict__ sheets, int* __restrict_
   out[k] = v;
 }
 
-// Products of numbers as heaps in Nim have them (Conway), of so many bits: all steps unrolled.
+// The product of two nimbers (Conway) of the given number of bits, with all steps unrolled.
 template <int bits>
 __device__ __forceinline__ u32 nim(u32 a, u32 b) {
   if constexpr (bits == 1) {
