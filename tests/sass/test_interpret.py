@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -109,6 +111,31 @@ def test_requests_are_those_that_the_hardware_counted():
         "shared_load": (recorded["shared_load_instructions"], recorded["shared_load_wavefronts"]),
         "shared_store": (recorded["shared_store_instructions"], recorded["shared_store_wavefronts"]),
     }
+
+
+_FAMILIES = r"""
+__constant__ unsigned char family[256] = {FAMILIES};
+extern "C" __global__ void families(unsigned* x) {
+  unsigned a = x[threadIdx.x];
+  x[threadIdx.x] = family[a & 255] + 3 * family[(a >> 8) & 255] + family[(a >> 16) & 255];
+}
+""".replace("FAMILIES", ", ".join(str(k // 4 % 2) for k in range(256)))
+
+
+def test_a_constant_load_has_its_address_from_before_it_wrote_it():
+    """The lanes want 32 words, whose values are two. The compiler gives an address and its value one register."""
+    kernel = Kernel(_FAMILIES, "families")
+    lanes = np.arange(32)
+    found = interpret(kernel, 1, 32, ((4 * lanes * 0x10101).astype(np.uint32),))
+    assert found.output(0).tolist() == (lanes % 2 * 5).tolist()
+    loads = [one.text for one in found.code if one.opcode == "LDC" and "c[0x3]" in one.text]
+    assert any(re.search(r" (R\d+), c\[0x3\]\[\1\]", text) for text in loads), loads
+    counted = [
+        int(a.wavefronts[k])
+        for a in (stream.accesses for stream in found.streams)
+        for k in np.flatnonzero(a.space == Space.CONSTANT)
+    ]
+    assert counted == [32, 32, 32]
 
 
 def test_lanes_that_a_guard_turns_off_are_not_active():

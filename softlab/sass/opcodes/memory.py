@@ -157,6 +157,8 @@ def _constant(form: Form, machine: Machine) -> Action:
 
     def step(r: list) -> None:
         now = machine.now
+        # The load may write its own address register, so the addresses are read first.
+        addresses = None if register is None else now.spread(register(r)).astype(np.int64) + operand.value
         if guard is None:
             inner(r)
         else:
@@ -168,10 +170,9 @@ def _constant(form: Form, machine: Machine) -> Action:
             inner(r)
             for k, old in zip(writes, before, strict=True):
                 r[k] = np.where(g, r[k], old)[()]
-        if register is not None:
+        if addresses is not None:
             active = now.active if guard is None else (now.spread(guard(r)) & now.active)
-            address = now.spread(register(r)).astype(np.int64) + operand.value
-            machine.log.request(machine.offset, Space.CONSTANT, Kind.LOAD, min(width, 8), address, active)
+            machine.log.request(machine.offset, Space.CONSTANT, Kind.LOAD, min(width, 8), addresses, active)
 
     return step
 
