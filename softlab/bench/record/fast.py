@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -332,6 +332,12 @@ def recorded(
     )
 
 
+def command_of(out: str, chosen: Mapping[str, str]) -> str:
+    """The command that a recording names: every option that was given, under the parser's names."""
+    options = (f"--{name.replace('_', '-')} {value}" for name, value in chosen.items())
+    return " ".join(["python -m softlab.bench.record.fast", out, *options])
+
+
 def _driver() -> dict[str, str]:
     """The driver's version, where its tool is on the path (in containers it need not be)."""
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
@@ -352,17 +358,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--slow-cols", default="", help="columns for inductor and quack, as 32,1024 (default: all)")
     given = parser.parse_args(arguments)
     began = time.perf_counter()
-    asked = {
-        name: getattr(given, name) for name in ("tables", "ops", "dtypes", "cols", "peers") if getattr(given, name)
-    }
+    chosen = {name: value for name, value in vars(given).items() if name != "out" and value}
     try:
-        selection = Selection.of(**asked)
         recording = recorded(
             given.out.stem,
-            " ".join(
-                ["python -m softlab.bench.record.fast", given.out.name, *(f"--{n} {w}" for n, w in asked.items())]
-            ),
-            selection,
+            command_of(given.out.name, chosen),
+            Selection.of(**{name: value for name, value in chosen.items() if name != "slow_cols"}),
             [int(cols) for cols in given.slow_cols.split(",") if cols],
             lambda line: print(f"{time.perf_counter() - began:6.1f} {line}", flush=True),
         )

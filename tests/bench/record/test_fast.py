@@ -111,3 +111,16 @@ def test_peers_refuse_what_they_do_not_have() -> None:
     for peer in (fast_peers.torch_compiled, fast_peers.triton_rows, fast_peers.jax_compiled):
         with pytest.raises(fast_peers.Refused):
             peer("softmax_backward", [None, None], output)
+
+
+def test_the_command_of_a_recording_names_every_option(monkeypatch, tmp_path) -> None:
+    class Stopped(Exception):
+        pass
+
+    def measured(name, command, selection, slow_cols, report):
+        assert slow_cols == [32, 1024]
+        raise Stopped(command)
+
+    monkeypatch.setattr(fast, "recorded", measured)
+    with pytest.raises(Stopped, match=r"record.fast a.json --peers fast,quack --slow-cols 32,1024$"):
+        fast.main([str(tmp_path / "a.json"), "--slow-cols", "32,1024", "--peers", "fast,quack"])
