@@ -423,8 +423,8 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
             if setter >= 0:
                 worst = ceil(worst)
                 of_setter = rows + ROW * setter
-                # A commit stands for the copies before it, which come from global memory.
-                long = ints[of_setter + 1] == _LG_PIPE or ints[of_setter] == _COMMIT
+                # A commit and an mbarrier stand for the copies before them, which come from global memory.
+                long = ints[of_setter + 1] == _LG_PIPE or ints[of_setter] in (_COMMIT, _MBARRIER)
                 reason = LONG if long else SHORT
                 floats[states + reason * n + coming] += worst - ready
                 if journal:

@@ -31,6 +31,9 @@ from softlab.timing.stalls import MEMBAR, REASONS
 from softlab.timing.work import BlockWork
 
 _CONSTANT, _ARRIVE = int(Pipe.CONSTANT), int(Action.ARRIVE)
+#: What a run spends at most, in instructions of the compiled loop, and what it spends where the loop asks for something
+#: besides. So a run takes about a second at most, and 0.8 million instructions of which every fifth asks.
+_BUDGET, _ANSWER = 4_000_000, 20
 
 
 def simulate(
@@ -40,14 +43,14 @@ def simulate(
     memory: Memory,
     clock: BlockClock,
     *,
-    budget: int = 800_000,
+    budget: int = _BUDGET,
     journal: Journal | None = None,
 ) -> SmRun:
     """Run blocks on one SM, in their order.
 
     Arguments:
         clock: when blocks start. memory: the memory system, new.
-        budget: instructions after which the run stops; ``SmRun.complete`` is then False.
+        budget: instructions after which the run stops, fewer where many touch memory; ``SmRun.complete`` is then False.
         journal: gets what each warp did when, as far as it takes entries.
     """
     return _Sm(program, blocks, parameters, memory, clock, journal).run(budget)
@@ -71,6 +74,7 @@ class _Sm(Residents):
             if self.journal is not None or wanted in (loop.FLUSH, loop.PROGRESS):
                 self._keep(wanted == loop.PROGRESS)
             if wanted in answers:
+                ints[loop.BUDGET] -= _ANSWER
                 answers[wanted](ints[loop.WARP], ints[loop.INDEX], floats[loop.T])
         self._keep(False)
         memory = self.memory

@@ -39,9 +39,10 @@ END = row(Pipe.BRANCH, action=Action.EXIT)
 def run(
     rows: list[Row], *, warps: int = 1, blocks: int = 1, repeat: int = 1, resident: int = 32, active: int = 132,
     parameters: Parameters = BARE, requests=None, details=None, warm: float = 0.0, sharing: Sharing | None = None,
-    splits: Mapping[int, int] | None = None,
+    splits: Mapping[int, int] | None = None, **options: int,
 ) -> tuple[SmRun, Memory]:  # fmt: skip
-    """Each warp executes the rows ``repeat`` times and then ends. ``requests``: (block, warp) -> list of requests."""
+    """Each warp executes the rows ``repeat`` times and then ends. ``requests``: (block, warp) -> list of requests;
+    ``options``: of :func:`simulate`."""
     rows = [*rows, END]
     code = [*list(range(len(rows) - 1)) * repeat, len(rows) - 1]
     program = TimedProgram((), tuple(rows), details or {}, tuple(range(1, len(rows) + 1)))
@@ -51,7 +52,7 @@ def run(
     ]
     memory = Memory(parameters, sharing or Sharing.none(), active, warm, 0)
     clock = BlockClock(parameters, resident, active)
-    return simulate(program, made, parameters, memory, clock), memory
+    return simulate(program, made, parameters, memory, clock, **options), memory
 
 
 def request(

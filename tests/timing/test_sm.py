@@ -594,6 +594,26 @@ def test_a_run_that_ends_with_its_last_instructions_beyond_the_budget_is_complet
     assert ended(98).cycles == ended(1000).cycles
 
 
+def test_what_touches_memory_spends_more_of_the_budget():
+    def issued(requests):
+        rows = [row(Pipe.LG, action=Action.MEMORY)] + [row(Pipe.FMA)] * 9
+        return run(rows, repeat=1000, warps=4, requests=requests, budget=5000)[0]
+
+    few = issued(lambda b, w: [load(0, [w])])
+    many = issued(lambda b, w: [load(10 * k, [w]) for k in range(1000)])
+    assert not few.complete
+    assert not many.complete
+    assert 4900 < few.issued <= 5001
+    assert many.issued < 0.5 * few.issued
+
+
+def test_a_wait_for_a_copy_at_an_mbarrier_is_one_for_memory():
+    wait = row(Pipe.MIO, action=Action.MBARRIER, latency=30, write=0)
+    result, _ = run([wait, row(Pipe.ALU, interval=2, wait=(0,))], repeat=100)
+    assert state(result, "long_scoreboard") == pytest.approx(2900, abs=100)
+    assert state(result, "short_scoreboard") == 0
+
+
 def test_waves_of_blocks_follow_each_other():
     figures = replace(BARE, block_turnarounds=((1.0, 300.0),))
     rows = [row(Pipe.FMA, stall=4)]
