@@ -141,7 +141,8 @@ def _simulated(
     launch = blocks.launch
     if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
         return queues.usual(sample, counts, longest, queues.pieces(blocks.columns.streams))
-    return slowest(sample, counts, launch.blocks, device.sm_count, longest)
+    interval = parameters(device).block_interval(prod(launch.block))
+    return slowest(sample, counts, launch.blocks, device.sm_count, longest, interval)
 
 
 class _Blocks:

@@ -44,6 +44,11 @@ _PROBES = 8
 _ENOUGH = 3
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
 WAVES = 4
+#: How a grid begins: of how many SMs one gets blocks out of turn; the blocks that the others get between its first
+#: block and its second one, and between any two later ones. An H200 of 2026-11-29 named the SM of each block of grids of
+#: 133 to 2112 blocks: 124 SMs got blocks in the same order again and again, and eight got four while others got three.
+_ONE_OF, _FIRST, _BETWEEN = 16, 74, 93
+_SCHEDULERS = 4
 #: The shared memory that an SM of compute capability 9.0 can take from L1, in KiB (CUDA C++ Programming Guide,
 #: "Compute Capability 9.x").
 _CARVE_OUTS = (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)
@@ -144,18 +149,20 @@ def _differ(values: Sequence[float]) -> bool:
 
 
 def slowest(
-    sample: Sample, counts: Mapping[int, int], blocks: int, sms: int, longest: Mapping[int, float] | None = None
-) -> Sample:
+    sample: Sample, counts: Mapping[int, int], blocks: int, sms: int, longest: Mapping[int, float] | None = None,
+    interval: float = 0.0,
+) -> Sample:  # fmt: skip
     """The blocks of the SM that has the most to do, in the order in which they start.
 
     Arguments:
         counts: block -> its instructions, of those that were interpreted.
         blocks, sms: of the grid and of the GPU.
         longest: block -> cycles of its longest warp by itself, likewise (:mod:`softlab.timing.lengths`).
+        interval: cycles of the whole GPU between the starts of two blocks.
 
-    The first ``resident`` rounds of blocks go to the SMs in turn. Each later one takes the place of the block that ends
-    first, if blocks take as long as they have instructions. Those that differ from the mean by less than a tenth take
-    as long as it: which of them is first is not known.
+    The first ``resident`` rounds of blocks go to the SMs in turn (:func:`places`). Each later one takes the place of
+    the block that ends first, if blocks take as long as an SM needs to issue the instructions of as many as it holds.
+    Those that differ from the mean by less than a tenth take as long as it: which of them is first is not known.
     """
     known = np.array(sorted(counts))
     work = np.array([counts[b] for b in known.tolist()], float)
@@ -170,7 +177,7 @@ def slowest(
     stand[known[0]], stand[known[-1]] = known[0], known[-1]
     load = work[np.searchsorted(known, stand)]
     takes = np.where(np.abs(load / load.mean() - 1) < _UNKNOWN, load.mean(), load)
-    dealt = _dealt(sample, takes, sms)
+    dealt = _dealt(sample, takes * sample.resident / _SCHEDULERS, sms, interval)
     if even:
         return replace(sample, longest=_longest(sample, (stand[one] for one in dealt), longest or {}))
     loads = load.tolist()
@@ -179,20 +186,41 @@ def slowest(
     return replace(found, longest=_longest(found, (stand[one] for one in dealt), longest)) if longest else found
 
 
-def _dealt(sample: Sample, takes: np.ndarray, sms: int) -> list[list[int]]:
-    """The blocks of each SM in the order in which they start. takes: how long each block of the grid takes."""
+def places(blocks: int, sms: int, resident: int) -> list[int]:
+    """The SMs of the blocks that start at once. SMs are named in the order in which they are asked first.
+
+    Most SMs take turns, and a few are asked more often, until all have as many blocks as they can all have. Then each
+    SM gets one more, as far as there are blocks.
+    """
+    most, each = sms - sms // _ONE_OF, min(resident, blocks // sms)
+    found, turn, asked = list[int](), 0, 0
+    while len(found) < each * sms:
+        due = _FIRST + _BETWEEN * (asked - 1) if asked else 0
+        if asked < each and turn >= due:
+            found.extend(range(most, sms))
+            asked += 1
+        else:
+            found.append(turn % most)
+            turn += 1
+    return found + [*range(most, sms), *range(most)][: blocks - len(found)]
+
+
+def _dealt(sample: Sample, takes: np.ndarray, sms: int, interval: float) -> list[list[int]]:
+    """The blocks of each SM in the order in which they start. takes: cycles that each block of the grid takes."""
     first, cycles = min(len(takes), sms * sample.resident), takes.tolist()
-    dealt: list[list[int]] = [[] for _ in range(sample.active)]
-    for block in range(first):
-        dealt[block % sms].append(block)
+    dealt: list[list[int]] = [[] for _ in range(sms)]
     # Of places that come free at the same time each SM gives one before any gives its second.
-    places = [(cycles[b], b // sms, b % sms) for b in range(first)]
-    places.sort()
-    for block in range(first, len(cycles)):
-        end, turn, sm = places[0]
-        heapreplace(places, (end + cycles[block], turn, sm))
+    free = []
+    for block, sm in enumerate(places(first, sms, sample.resident)):
+        turn = len(dealt[sm])
+        free.append((interval * sms * turn + cycles[block], turn, sm))
         dealt[sm].append(block)
-    return dealt
+    free.sort()
+    for block in range(first, len(cycles)):
+        end, turn, sm = free[0]
+        heapreplace(free, (end + cycles[block], turn, sm))
+        dealt[sm].append(block)
+    return sorted(filter(None, dealt))
 
 
 def _longest(sample: Sample, dealt: Iterable[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest, unseen
+from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, places, slowest, unseen
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
 
@@ -73,6 +73,37 @@ def test_blocks_are_dealt_out_to_the_places_that_come_free_first():
     counts = dict(enumerate((100, 30, 30, 30, 30, 10)))
     found = slowest(sample, counts, 6, 2)
     assert (found.blocks, found.per_sm) == ((1, 2, 3, 4), 4)  # the other SM: 100 and then 10
+
+
+@pytest.mark.parametrize(
+    ("blocks", "resident", "sms"),
+    [(100, 1, {0: 32, 1: 100}), (133, 2, {1: 131, 2: 1}), (286, 3, {2: 110, 3: 22}), (300, 3, {2: 96, 3: 36}),
+     (600, 5, {4: 60, 5: 72}), (663, 6, {5: 129, 6: 3}), (2112, 16, {16: 132})],
+)  # fmt: skip
+def test_blocks_that_start_at_once_are_spread_as_an_h200_spread_them(blocks, resident, sms):
+    held = np.bincount(places(blocks, 132, resident), minlength=132)
+    assert dict(zip(*np.unique(held, return_counts=True), strict=True)) == sms
+
+
+def test_eight_sms_get_blocks_out_of_turn():
+    # The blocks of one of the eight, and of an SM after them, in a grid of 2112 blocks of 128 threads on an H200.
+    found = np.array(places(2112, 132, 16))
+    assert np.flatnonzero(found == 124) == pytest.approx([0, 82, 182, 290, 386, 486, 586, 694, 790, 890, 990, 1098,
+                                                          1194, 1294, 1394, 1502], abs=8)  # fmt: skip
+    turns = np.diff(np.flatnonzero(found == 0))
+    assert set(turns) == {124, 132, 140}
+    of_period = np.bincount(found[np.arange(2112) % 12 == 0], minlength=132)
+    assert of_period.max() == 8  # of 16, as on the H200: in turns of 132 blocks it would be all
+
+
+def test_light_blocks_of_a_period_do_not_all_meet_on_the_same_sms():
+    # Blocks of 128 threads that spin, 5 of 12 for 1500 and the others for 6000 cycles: the SM with the most work had
+    # 1.16 times the mean on an H200, and an SM 17 to 24 blocks.
+    counts = {block: 1500 if block % 12 < 5 else 6000 for block in range(2652)}
+    sample = Sample(tuple(range(21)), per_sm=21, resident=16, active=132)
+    found = slowest(sample, counts, 2652, 132, interval=1.17)
+    mean = sum(counts.values()) / 132
+    assert sum(counts[block] for block in found.blocks) / mean == pytest.approx(1.16, abs=0.08)
 
 
 def test_blocks_that_differ_a_little_do_not_tell_which_place_comes_free_first():
