@@ -45,7 +45,7 @@ _ENOUGH = 3
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
 WAVES = 4
 #: How a grid begins: of how many SMs one gets blocks out of turn; the blocks that the others get between its first
-#: block and its second one, and between any two later ones. An H200 of 2026-11-29 named the SM of each block of grids of
+#: block and its second one, and between any two later ones. An H200 (2026-11-29) named the SM of each block of grids of
 #: 133 to 2112 blocks: 124 SMs got blocks in the same order again and again, and eight got four while others got three.
 _ONE_OF, _FIRST, _BETWEEN = 16, 74, 93
 _SCHEDULERS = 4
