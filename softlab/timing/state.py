@@ -15,6 +15,7 @@ from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
+from softlab.timing.code import PER_LINE
 from softlab.timing.memory import SOURCES
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import TimedProgram
@@ -43,11 +44,11 @@ class State:
         depth = max((second for _, second in program.details.values()), default=0) + 1
         whole = (
             loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
-            3 * len(self.requests),
+            3 * len(self.requests), 4 * ((n >> PER_LINE) + 1),
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
-            8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES,
+            8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES, 4 * ((n >> PER_LINE) + 1),
         )  # fmt: skip
         starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))
         self.ints, self.floats = array("q", bytes(8 * starts[0][-1])), array("d", bytes(8 * starts[1][-1]))
