@@ -17,7 +17,7 @@ from softlab.timing.work import BlockWork, MemoryRequest, WarpWork, lines_and_ba
 #: Nothing but the SM itself: code and constants are there, blocks start at once.
 BARE = Parameters(
     "H200", icache_miss=0, icache_line=0,
-    block_intervals=((1.0, 0.0),), block_turnarounds=((1.0, 0.0),),
+    block_intervals=((1.0, 0.0),), block_turnarounds=((1.0, 0.0),), second_wave=0.0,
     branch_taken=1, barrier_stagger=2,
     barrier_latency=20, l2_latency=280, l2_spread=((1.0, 0.0),), dram_latency=660, loaded=((0.0, 0.0), (1.0, 0.0)),
     drain=(((1.0, 0.0),), ((1.0, 0.0),)), bsync=1,
