@@ -71,11 +71,11 @@ INFINITE = inf
 RUN_AHEAD = 4
 #: Instructions that a queue of the load and store unit can hold at most.
 QUEUE_ROOM = 16
-#: Lines of code that a scheduler keeps. Where a warp jumps to another one, it waits for each line that it jumps over,
-#: back for all that it can, and some of the lines behind the place take room, too. An H200 (2026-11-29) ran loops over
-#: 8 to 64 jumps of 1.75 to 31.5 lines. To 8 places a jump with four instructions took 17 cycles. To 32 places it took
-#: 8, 11, 20 and 35 more for jumps of 1.75, 4, 8 and 16 lines, and to 16 places half of that: so much is kept that 16
-#: places wait for none.
+#: Lines of code that a scheduler keeps. Where a warp jumps ahead to another one, it waits for each line that it jumps
+#: over, up to a limit, and some of the lines behind the place take room, too. An H200 (2026-11-29) ran loops over 8 to
+#: 64 jumps of 1.75 to 31.5 lines. To 8 places a jump with four instructions took 17 cycles. To 32 places it took 8, 11,
+#: 20 and 35 more for jumps of 1.75, 4, 8 and 16 lines, and to 16 places half of that: so much is kept that 16 places
+#: wait for none. Jumps back cost no more in straight loops of up to 16 KiB (``icache.loop.N``).
 KEPT_LINES, LINE_WAIT, LINE_MOST, LINES_BEHIND = 88, 2.2, 35.0, 3
 #: Cycles in which an instruction can read its registers behind one of the same warp: the rows ``FFMA.banks.*``.
 READ_WINDOW = 2.0
@@ -454,10 +454,10 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                 if ints[ints[LINES] + line] == 0 or ints[BROUGHT + s] - ints[ints[LINES] + line] >= KEPT_LINES:
                     ints[BROUGHT + s] += 1
                     floats[ints[THERE] + line] = 0.0
-                    if coming != index + 1:
-                        ints[BROUGHT + s] += min(LINES_BEHIND, jumped - 1) if jumped > 0 else LINES_BEHIND
-                        far = LINE_WAIT * jumped if jumped > 0 else LINE_MOST
-                        floats[ints[THERE] + line] = asked_for + min(LINE_MOST, far)
+                    if jumped > 0 and coming != index + 1:
+                        ints[BROUGHT + s] += min(LINES_BEHIND, jumped - 1)
+                        if ints[ints[LINES] + line] > 0:  # else it is there from the launch before
+                            floats[ints[THERE] + line] = asked_for + min(LINE_MOST, LINE_WAIT * jumped)
                     ints[ints[LINES] + line] = ints[BROUGHT + s]
                 there = ceil(floats[ints[THERE] + line])
                 if there > ready:

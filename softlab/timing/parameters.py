@@ -178,8 +178,8 @@ class Parameters:
     block_intervals: tuple[tuple[float, float], ...] = ((1024, 1.18),)
     block_turnarounds: tuple[tuple[float, float], ...] = ((1024, 300.0),)
     # By which the second wave comes later to SMs that hold several blocks, which end at about the same time: grids of
-    # 1.25 to 1.5 waves of blocks that spin for 3000 to 5000 cycles took 229 to 251 cycles longer on an H200 (2026-11-29)
-    # than with the turnaround of an SM with one block
+    # 1.25 to 1.5 waves of blocks that spin for 3000 to 5000 cycles took 229 to 251 cycles longer on an H200
+    # (2026-11-29) than with the turnaround of an SM with one block
     second_wave: float = 240.0
     launch_microseconds: float = 1.0
     # By SMs at work, where L2 is cold and where it is warm: cycles of a launch whose blocks do nothing beyond an empty
