@@ -73,9 +73,10 @@ RUN_AHEAD = 4
 QUEUE_ROOM = 16
 #: Lines of code that a scheduler keeps. Where a warp jumps ahead to another one, it waits for each line that it jumps
 #: over, up to a limit, and some of the lines behind the place take room, too. An H200 (2026-11-29) ran loops over 8 to
-#: 64 jumps of 1.75 to 31.5 lines. To 8 places a jump with four instructions took 17 cycles. To 32 places it took 8, 11,
-#: 20 and 35 more for jumps of 1.75, 4, 8 and 16 lines, and to 16 places half of that: so much is kept that 16 places
-#: wait for none. Jumps back cost no more in straight loops of up to 16 KiB (``icache.loop.N``).
+#: 64 jumps of 1.75 to 31.5 lines. To 8 places a jump with four instructions took 17 cycles, to 32 places 8, 11 and 20
+#: more for jumps of 1.75, 4 and 8 lines, and to 16 places 5, 10 and 17 more for jumps of 4, 8 and 16 lines, half of
+#: what full waits would be. So much is kept here that 16 places wait for none. Jumps back cost no more in straight
+#: loops of up to 16 KiB (``icache.loop.N``).
 KEPT_LINES, LINE_WAIT, LINE_MOST, LINES_BEHIND = 88, 2.2, 35.0, 3
 #: Cycles in which an instruction can read its registers behind one of the same warp: the rows ``FFMA.banks.*``.
 READ_WINDOW = 2.0
