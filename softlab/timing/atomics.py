@@ -8,6 +8,8 @@ What follows from the rows ``interval_gpu.RED.*.random.N`` and ``.line.N`` of th
 - A line of 128 bytes lies in one unit. N bytes lie in more units, up to about 80: the rows ``RED.ADD.placed.N``, means
   over many places in memory, say in how many, and beyond 64 KiB the rows ``RED.ADD.random.N``. Which line lies where
   depends on the address. All SMs use all units, whether or not they want the same lines.
+- The unit of a line that many want does its part of all other lines, too: where 2, 6 and 16 of 100 lanes want one word
+  and the others are at random in 128 KiB, the launch takes as long as both together (H200, 2026-11-29).
 - Passes of one word in a row wait for each other. This is longer for floats.
 """
 
@@ -18,8 +20,8 @@ from math import log2
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Region
 
-#: log2 of the sectors of a line.
-_LINE = 2
+#: log2 of the sectors of a pair of lines, and its bytes.
+_PAIR, _PAIR_BYTES = 3, 256
 
 
 class AtomicUnits:
@@ -28,7 +30,8 @@ class AtomicUnits:
 
     def __init__(self, p: Parameters):
         self.p = p
-        self.free: dict[int, float] = {}
+        #: Line -> when it is free, and the work of all units together until then without its own, per unit.
+        self.free: dict[int, tuple[float, float]] = {}
         #: The first sector of an array -> how many units it lies in, and when these are free.
         self.arrays: dict[int, tuple[float, float]] = {}
         #: The share of all units that no array lies in, and when all are free.
@@ -46,7 +49,7 @@ class AtomicUnits:
     @property
     def done(self) -> float:
         """When all of them are free."""
-        return max(self.together, *(free for _, free in self.arrays.values()), *self.free.values())
+        return max(self.together, *(free for _, free in self.arrays.values()), *(free for free, _ in self.free.values()))
 
     def take(
         self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region
@@ -58,7 +61,7 @@ class AtomicUnits:
         sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
         that is quicker. What several arrays lie in follows from chance.
         """
-        every, line = self.p.atomic_spread[-1][1], sector >> _LINE
+        every, line = self.p.atomic_spread[-1][1], sector >> _PAIR
         found = self.arrays.get(array.first)
         if found is None:
             found = max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes))), 0.0
@@ -72,7 +75,12 @@ class AtomicUnits:
         work = cost * alike / used
         self.together = (begin if begin > self.together else self.together) + work
         self._worked_together += work
-        alone, work = self.free.get(line, 0.0), cost * others
-        self.free[line] = alone = (begin if begin > alone else alone) + work
+        # Between two passes of a line its unit does its part of those of other lines.
+        free, seen = self.free.get(line, (0.0, self._worked_together - work))
+        lines = max(1.0, array.nbytes / _PAIR_BYTES)
+        free += (self._worked_together - work - seen) * max(0.0, 1 - units / lines)
+        alone, work = (begin if begin > free else free), cost * others
+        alone += work
+        self.free[line] = alone, self._worked_together
         self._worked[line] = self._worked.get(line, 0.0) + work
         return max(alone, own, self.together, come + cost)

@@ -289,13 +289,12 @@ def _atomics(atlas: Atlas) -> dict[str, Any]:
     if all(shared):
         known["shared_atomic"] = tuple(shared)
     known |= _swaps(atlas)
-    back, gone = (f"interval_gpu.{name}.line.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD"))
-    apart = [f"interval_gpu.{name}.random.262144.sms.132" for name in ("ATOMG.ADD", "RED.ADD")]
-    if all(key in atlas for key in (back, gone, *apart)):
-        # 32 lanes of a line lie in 4 sectors, random ones in 32.
-        line, random = atlas[back] - atlas[gone], atlas[apart[0]] - atlas[apart[1]]
-        sector = max(0.0, random - line) / 28
-        known |= {"atomic_return_sector": sector, "atomic_return": max(0.0, line - 4 * sector) / 32}
+    line, random = (atlas.get(f"interval_gpu.ATOMG.ADD.{where}.262144.sms.132", 0.0) for where in ("line", "random"))
+    if line and random and "atomic_sector" in known:
+        # 32 lanes of a line lie in 4 sectors, random ones in 32. A sector and its value share the way.
+        sector = max(0.0, (random - line) / 28 - known["atomic_sector"])
+        lanes = line - 4 * (known["atomic_sector"] + sector)
+        known |= {"atomic_return_sector": sector, "atomic_return": max(0.0, lanes / 32)}
     placed = [(n, atlas.get(f"interval_gpu.RED.ADD.placed.{n}.sms.132", 0.0)) for n in _PLACED]
     lanes_at = [(n, atlas.get(f"interval_gpu.RED.ADD.random.{n}.sms.132", 0.0)) for n in _RANDOM]
     if "atomic_lane" in known and all(cycles for _, cycles in placed + lanes_at):

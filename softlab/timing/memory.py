@@ -148,6 +148,8 @@ class Memory:
         #: The units of L2 for atomics, and when the unit for bulk copies is free.
         self.units = AtomicUnits(p)
         self.bulk_free = 0.0
+        #: When L2 has answered all stores and atomics so far: a fence waits for those of all warps of the SM.
+        self.answered = 0.0
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(p.store_lines)
@@ -488,6 +490,8 @@ class Memory:
             self.l1[sector] = there  # a load finds what was stored
         self._use(sectors)
         self._drained(self.l2_write_free)
+        if done > self.answered:
+            self.answered = done
         return done
 
     def _write_back(self, start: float, sectors: tuple[int, ...]) -> None:
@@ -550,6 +554,7 @@ class Memory:
         self._drained(self.l2_free)
         if processed > self.last_store:
             self.last_store = processed
+        self.answered = max(self.answered, processed + p.l2_latency)
         return processed if kind == _REDUCTION else processed + latency
 
     def _pass_cycles(self, count: int, lanes: int, width: int, passes: int, code: int) -> float:

@@ -21,6 +21,7 @@ from softlab.timing.state import State
 from softlab.timing.work import BlockWork
 
 _COPY, _CONSTANT = int(Kind.ASYNC_COPY), int(Pipe.CONSTANT)
+_ATOMIC, _REDUCTION = int(Kind.ATOMIC), int(Kind.REDUCTION)
 _MBARRIER, _BULK = int(Action.MBARRIER), int(Action.BULK)
 
 
@@ -222,13 +223,16 @@ class Residents:
         return self.state.code[self.state.positions[w]]
 
     def fenced(self, w: int, t: float) -> float:
-        """When a fence of the whole GPU is done. The SM begins one after the other, and L1 holds nothing behind it."""
+        """When a fence of the whole GPU is done. The SM begins one after the other, and L1 holds nothing behind it. It
+        waits for the stores and atomics of all warps of the SM: 24 warps of each SM, each with an atomic on one word
+        and a fence, have fences of 2170 cycles in the mean and 4562 at most (H200, 2026-11-29)."""
         p, warp = self.p, self.warps[w]
         stored, warp.stored = warp.stored, False
         begin = max(t, self.fence_free)
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
         self.memory.forget()
-        return begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
+        done = begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
+        return max(done, self.memory.answered)
 
     # Code and constants
 
@@ -283,6 +287,8 @@ class Residents:
             if kind == _COPY and space != 1:
                 warp.copies = max(warp.copies, result)
                 warp.block.copies = max(warp.block.copies, result)
+            elif kind in (_ATOMIC, _REDUCTION) and space != 1:
+                warp.stored = True
             elif kind == 1 and space != 1:
                 warp.stored = True
                 if is_bulk(lanes, len(sectors)):
