@@ -9,7 +9,8 @@ What follows from the rows ``interval_gpu.RED.*.random.N`` and ``.line.N`` of th
   over many places in memory, say in how many, and beyond 64 KiB the rows ``RED.ADD.random.N``. Which line lies where
   depends on the address. All SMs use all units, whether or not they want the same lines.
 - The unit of a line that many want does its part of all other lines, too: where 2, 6 and 16 of 100 lanes want one word
-  and the others are at random in 128 KiB, the launch takes as long as both together (H200, 2026-11-29).
+  and the others are at random in 128 KiB, the launch takes as long as both together. Two neighbouring lines lie in one
+  unit (row ``RED.ADD.placed.256``; H200, 2026-11-29).
 - Passes of one word in a row wait for each other. This is longer for floats.
 """
 
@@ -20,8 +21,9 @@ from math import log2
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Region
 
-#: log2 of the sectors of a pair of lines, and its bytes.
-_PAIR, _PAIR_BYTES = 3, 256
+#: log2 of the sectors of a line, and its bytes. Two neighbouring lines lie in one unit. Of arrays of up to so many bytes
+#: the rows of small arrays say it.
+_LINE, _LINE_BYTES, _SMALL = 2, 128, 4096
 
 
 class AtomicUnits:
@@ -30,16 +32,17 @@ class AtomicUnits:
 
     def __init__(self, p: Parameters):
         self.p = p
-        #: Line -> when it is free, and the work of all units together until then without its own, per unit.
+        #: Line, or pair of lines, -> when it is free, and what its unit had done until then for others.
         self.free: dict[int, tuple[float, float]] = {}
         #: The first sector of an array -> how many units it lies in, and when these are free.
         self.arrays: dict[int, tuple[float, float]] = {}
         #: The share of all units that no array lies in, and when all are free.
         self.idle, self.together = 1.0, 0.0
-        #: Cycles that the units of each line, of each array and all of them were at work.
+        #: Cycles that the unit of each line, the units of each array and all of them were at work; and of one unit for
+        #: all arrays that lie in all units.
         self._worked: dict[int, float] = {}
         self._worked_arrays: dict[int, float] = {}
-        self._worked_together = 0.0
+        self._worked_together = self._passes = 0.0
 
     @property
     def busy(self) -> float:
@@ -49,7 +52,8 @@ class AtomicUnits:
     @property
     def done(self) -> float:
         """When all of them are free."""
-        return max(self.together, *(free for _, free in self.arrays.values()), *(free for free, _ in self.free.values()))
+        lines, arrays = ([free for free, _ in self.free.values()], [free for _, free in self.arrays.values()])
+        return max(self.together, *arrays, *lines)
 
     def take(
         self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region
@@ -61,26 +65,32 @@ class AtomicUnits:
         sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
         that is quicker. What several arrays lie in follows from chance.
         """
-        every, line = self.p.atomic_spread[-1][1], sector >> _PAIR
+        every, line = self.p.atomic_spread[-1][1], sector >> _LINE + (array.nbytes > _SMALL)
         found = self.arrays.get(array.first)
         if found is None:
             found = max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes))), 0.0
             self.idle *= 1 - found[0] / every
         units, own = found
+        before = self._beside(array, units, every)
         work = cost * alike / units
         own = (begin if begin > own else own) + work
         self._worked_arrays[array.first] = self._worked_arrays.get(array.first, 0.0) + work
+        self._passes += cost * alike / every
         self.arrays[array.first] = units, own
         used = every * (1 - self.idle)
         work = cost * alike / used
         self.together = (begin if begin > self.together else self.together) + work
         self._worked_together += work
-        # Between two passes of a line its unit does its part of those of other lines.
-        free, seen = self.free.get(line, (0.0, self._worked_together - work))
-        lines = max(1.0, array.nbytes / _PAIR_BYTES)
-        free += (self._worked_together - work - seen) * max(0.0, 1 - units / lines)
+        free, seen = self.free.get(line, (0.0, before))
+        free += before - seen
         alone, work = (begin if begin > free else free), cost * others
         alone += work
-        self.free[line] = alone, self._worked_together
+        self.free[line] = alone, self._beside(array, units, every)
         self._worked[line] = self._worked.get(line, 0.0) + work
         return max(alone, own, self.together, come + cost)
+
+    def _beside(self, array: Region, units: float, every: float) -> float:
+        """What the unit of a line has done for other lines of its array so far, and for other arrays."""
+        own = self._worked_arrays.get(array.first, 0.0)
+        alone = units / max(1.0, array.nbytes / (_LINE_BYTES << (array.nbytes > _SMALL)))
+        return own * max(0.0, 1 - alone) + self._passes - own * units / every
