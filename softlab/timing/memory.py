@@ -18,6 +18,7 @@ from math import ceil, inf
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
+from softlab.timing.company import Company
 from softlab.timing.dram import Dram
 from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
@@ -58,11 +59,12 @@ class Memory:
     def __init__(
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
         cold: bool = False, local_bytes: float = 0.0, alike: float | None = None, adding: float | None = None,
-        warps: int = 1, local_lines: int = 0,
+        warps: int = 1, local_lines: int = 0, company: Company | None = None,
     ):  # fmt: skip
         """``local_bytes``: of local memory that all threads of the GPU use at once. ``alike``: of how many SMs like
         this one the work of all is, and ``adding`` their atomics; None: of all. ``warps``: of this SM at one time.
-        ``local_lines``: of the local memory that a warp has."""
+        ``local_lines``: of the local memory that a warp has. ``company``: the SMs that share L2 with it; None: all, to
+        the end."""
         self.p = parameters
         self.cold = cold
         state = 0 if cold else 1
@@ -87,6 +89,9 @@ class Memory:
         self.active = active_sms
         self.adding = active_sms if adding is None else adding
         self.alike = active_sms if alike is None else alike
+        self.company = company or Company(float(active_sms))
+        #: Requests past L1 until others have ended.
+        self.until = self.company.requests
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = self.l2_busy = self.l2_write_busy = self.last_store = 0.0
         self._set_queues(parameters)
@@ -109,20 +114,15 @@ class Memory:
         #: of one -> the share of L2's units.
         self.fetched_by: dict[int, float] = {}
         self.evenness_of: dict[int, float] = {}
-        self._set_rates(p)
-
-    def _set_rates(self, p: Parameters) -> None:
-        """Cycles of L2 per sector, as one SM sees them: loaded, stored, a store beside loads, and what DRAM gives.
-
-        An SM that has more to load or store than others gets more of L2. Only where it stores local memory it does
-        not: so it was seen.
-        """
-        self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / self.alike)
-        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.alike)
-        self.passing_cycles = _SECTOR * self.alike / p.l2_passing_bytes
-        self.local_store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / self.active)
-        self.local_passing_cycles = _SECTOR * self.active / p.l2_passing_bytes
         self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
+        self._set_rates(p, self.company.all)
+
+    def _set_rates(self, p: Parameters, sms: float) -> None:
+        """Cycles of L2 per sector, as one of ``sms`` SMs sees them: loaded, stored, and a store beside loads. An SM that
+        loads and stores takes as long as for both one after the other: 5.2 cycles per line that it copies, H200."""
+        self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
+        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / sms)
+        self.passing_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_passing_bytes / sms)
 
     def _set_caches(self, p: Parameters, shared_bytes: int, local_lines: int, warps: int) -> None:
         """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
@@ -181,6 +181,9 @@ class Memory:
             return self._matched(start, wavefronts, width, latency)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, kind, wavefronts, sectors, lanes * width, lines)
+        self.until -= 1
+        if not self.until:
+            self._set_rates(self.p, self.company.rest)
         reads = kind in (_LOAD, _COPY)
         if reads:  # passes of its data, or lines that the busiest of the four banks of tags looks up
             cycles = float(wavefronts if wavefronts > looked_up else looked_up)
@@ -474,8 +477,9 @@ class Memory:
         work = -filled * (p.partial_store - 1)
         if begun:
             work += self._stored(begun, lines, each)
-            # In the way of loads a lone sector of a line is as a lone sector that is loaded.
-            passing = self._moved(begun, lines) * self.passing_cycles
+            # In the way of loads a lone sector of a line is as a lone sector that is loaded; a part takes as much more
+            # as it does to write.
+            passing = self._moved(begun, lines) * (p.partial_store if each < _SECTOR else 1.0) * self.passing_cycles
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
             self.l2_busy += passing
         work *= self.store_cycles
@@ -601,10 +605,10 @@ class Memory:
             if partial:
                 work = self._in_part(len(sectors), lines)
             else:
-                work = self._stored(len(sectors), lines, _SECTOR) * self.local_store_cycles
+                work = self._stored(len(sectors), lines, _SECTOR) * self.store_cycles
             self.l2_write_free = begin + work
             self.l2_write_busy += work
-            passing = self._moved(len(sectors), lines) * self.local_passing_cycles
+            passing = self._moved(len(sectors), lines) * self.passing_cycles
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
             if partial:
                 self._leave(owner, sectors)

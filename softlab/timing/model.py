@@ -19,6 +19,7 @@ from softlab.hardware.occupancies import occupancy
 from softlab.sass.memory import STACK_LIMIT
 from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
+from softlab.timing.company import company
 from softlab.timing.estimates import Estimate, LineTime
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.lengths import longest_of_blocks
@@ -140,7 +141,7 @@ def estimate(
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     order = _blocks(columns, sample, code)
     shared = _shared(launch, columns, sample, p, code, warm=cache == "warm")
-    memory = _memory(launch, columns, sample, device, p, shared, warm=cache == "warm")
+    memory = _memory(launch, columns, sample, device, p, shared, order, warm=cache == "warm")
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
     counts = np.array([work.instructions for work in order], float)
@@ -192,7 +193,7 @@ def _of_longest(
     """Cycles of the SM that has the longest warp of all. shared: as the launch finds L2."""
     other = replace(sample, blocks=sample.longest, per_sm=len(sample.longest), longest=())
     order = _blocks(columns, other, code)
-    memory = _memory(launch, columns, other, device, p, shared, warm=warm)
+    memory = _memory(launch, columns, other, device, p, shared, order, warm=warm)
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, other, p))
     return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
@@ -222,7 +223,7 @@ def _shared(
 
 def _memory(
     launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, shared: tuple[Sharing, float],
-    *, warm: bool,
+    order: Sequence[BlockWork], *, warm: bool,
 ) -> Memory:  # fmt: skip
     """The caches and the DRAM as the launch finds them."""
     found, kept = shared
@@ -238,7 +239,8 @@ def _memory(
     alike, adding = (_alike(launch, sample, work) for work in works)
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
     lines = -(-launch.program.local_bytes // 4)
-    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps, lines)
+    beside = company(sample.active, launch.blocks, sample.per_sm, alike, order)
+    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps, lines, beside)
 
 
 def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
