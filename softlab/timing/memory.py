@@ -157,6 +157,9 @@ class Memory:
         #: stored to last at the end; and sectors of those that have left the SM -> when L2 has them.
         self.kept: tuple[OrderedDict[int, set[int]], ...] = tuple(OrderedDict() for _ in range(4))
         self.leaving: dict[int, float] = {}
+        #: Sectors of local memory that L1 has had, and those that were stored in part alone.
+        self.local_held: set[int] = set()
+        self.local_parts: set[int] = set()
         #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
         self.block = 0
         self.swapped: dict[int, float] = {}
@@ -594,7 +597,9 @@ class Memory:
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
     ) -> float:  # fmt: skip
         """Local memory: what is stored, ``size`` bytes in ``lines`` lines, goes to L2 and stays in L1, too; beyond the
-        size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``."""
+        size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``. A
+        part does not bring its sector to L1: with a cold L2 one warp that stores bytes and loads them takes 750 cycles
+        per line of them, and with words none (H200, 2026-11-29). A warm L1 has it from the launch before."""
         p, l1 = self.p, self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
         done = now + p.l1_latency
@@ -612,23 +617,37 @@ class Memory:
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
             if partial:
                 self._leave(owner, sectors)
+                if self.cold:
+                    self.local_parts.update(key for key in keys if key not in self.local_held)
+                keys = [key for key in keys if key in l1 or (not self.cold and key not in self.local_held)]
             if self.local_left:
                 self.dram.write(start, _SECTOR * len(sectors) * self.local_left, 8.0, True)
                 self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)
         else:
-            missed = sum(key not in l1 for key in keys)
+            missed = [key for key in keys if key not in l1]
             done = max([done, *(l1[key] for key in keys if key in l1)])
             if self.leaving:
                 done = max(done, *(self.leaving.get(owner << 24 | sector, 0.0) for sector in sectors))
             if missed:
-                self.l2_free = max(self.l2_free, start) + missed * self.l2_cycles
-                done = max(done, self.l2_free + p.l2_latency)
-                if self.local_left:
-                    far = self.dram.fetch_whole(start, _SECTOR * missed * self.local_left)
-                    done = max(done, far) if _chance(owner << 24 | sectors[0]) < self.local_left else done
+                done = max(done, self._local_missed(start, missed, _chance(owner << 24 | sectors[0])))
         for key in keys:
             l1[key] = done
+        self.local_held.update(keys)
         self._use(keys)
+        return done
+
+    def _local_missed(self, start: float, missed: Sequence[int], chance: float) -> float:
+        """When sectors of local memory are there that L1 does not have. With a cold L2 those that were stored in part
+        and never as a whole come from DRAM first, since L2 has the part alone."""
+        p, count = self.p, len(missed)
+        self.l2_free = max(self.l2_free, start) + count * self.l2_cycles
+        done = self.l2_free + p.l2_latency
+        if self.local_left:
+            far = self.dram.fetch_whole(start, _SECTOR * count * self.local_left)
+            done = max(done, far) if chance < self.local_left else done
+        if self.cold and (parts := self.local_parts.intersection(missed)):
+            done = max(done, self.dram.fetch_whole(start, float(_SECTOR * len(parts))))
+            self.local_parts -= parts
         return done
 
 
