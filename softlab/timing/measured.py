@@ -161,6 +161,9 @@ def _memory(atlas: Atlas) -> dict[str, Any]:
         known["l2_line_least"] = max(1.0, known["l2_bytes"] / alone)
     if known.get("l2_write_bytes") and (alone := atlas.get("bandwidth.L2.write_stride.128", 0.0)):
         known["l2_line_least_stored"] = max(1.0, known["l2_write_bytes"] / alone)
+    in_part = [(n, atlas.get(f"bandwidth.L2.write_stride.{128 // n}", 0.0)) for n in (1, 2, 4)]
+    if known.get("l2_write_bytes") and all(rate for _, rate in in_part):
+        known["l2_parts"] = tuple((float(n), n * known["l2_write_bytes"] / rate) for n, rate in in_part)
     return known
 
 

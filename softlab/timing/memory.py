@@ -385,8 +385,11 @@ class Memory:
 
     def _stored(self, sectors: int, lines: int, each: float) -> float:
         """Whole sectors that L2 could write in the time of ``sectors`` in ``lines`` lines that get ``each`` bytes."""
-        factor = self.p.partial_store if each < _SECTOR else 1.0
-        return max(sectors * factor, lines * self.p.l2_line_least_stored)
+        p = self.p
+        if each >= _SECTOR:
+            return max(float(sectors), lines * p.l2_line_least_stored)
+        # Sectors of lines that were begun before come without a line.
+        return max(sectors * p.partial_store, lines * interpolated(p.l2_parts, sectors / lines) if lines else 0.0)
 
     def _moved(self, sectors: int, lines: int) -> float:
         """Sectors that L2 could move in the same time: one alone of a line takes as long as ``l2_line_least``."""
@@ -479,10 +482,10 @@ class Memory:
         begin = start if start > self.l2_write_free else self.l2_write_free
         work = -filled * (p.partial_store - 1)
         if begun:
-            work += self._stored(begun, lines, each)
-            # In the way of loads a lone sector of a line is as a lone sector that is loaded; a part takes as much more
-            # as it does to write.
-            passing = self._moved(begun, lines) * (p.partial_store if each < _SECTOR else 1.0) * self.passing_cycles
+            stored = self._stored(begun, lines, each)
+            work += stored
+            # In the way of loads a whole lone sector of a line is as a lone sector that is loaded.
+            passing = (stored if each < _SECTOR else self._moved(begun, lines)) * self.passing_cycles
             self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
             self.l2_busy += passing
         work *= self.store_cycles

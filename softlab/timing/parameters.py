@@ -85,6 +85,8 @@ class Parameters:
     distributed_store: float = 1.6
     distributed_atomic: float = 3.4
     partial_store: float = 2.0
+    # Whole sectors in whose time L2 writes parts of 1, 2 and 4 sectors of a line
+    l2_parts: Curve = ((1.0, 2.0), (2.0, 3.0), (4.0, 5.0))
     # Stores of local memory that fill their sectors in part: cycles per line and per sector by one SM, and by each of
     # all SMs
     local_in_part: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 1.0), (1.8, 2.4))
