@@ -33,13 +33,14 @@ def company(active: int, blocks: int, per_sm: int, alike: float, order: Sequence
         alike: of how many SMs like it all work of the launch is.
     """
     # The others have ended when it has done this share of its work, if they have a block less.
-    shorter = min(1.0, alike * per_sm / blocks) * (blocks // active) / per_sm
+    shorter = blocks // active / per_sm
     left = (1 - shorter) * per_sm / max(1, len(order))
     if not 0 < left < 1:
         return Company(alike)
+    # Blocks that have less to do than its own ask for less all the time.
+    each = alike * per_sm / blocks
     requests = sum(_counted(work) for work in order)
-    rest = max(1.0, (alike - active * shorter) / (1 - shorter))
-    return Company(float(active), round(requests * (1 - left)), min(rest, float(active)))
+    return Company(active * each, round(requests * (1 - left)), max(1.0, (blocks - active * (blocks // active)) * each))
 
 
 def _counted(work: BlockWork) -> int:
