@@ -76,10 +76,20 @@ def test_atomics_follow_from_one_word_one_line_and_all_of_l2():
     rows |= {f"{gpu}RED__ADD__random__{n}__sms__132": cycles for n, cycles in units.items()}
     rows |= {f"{gpu}RED__ADD__placed__65536__sms__132": 0.125, f"{gpu}ATOMG__ADD__random__262144__sms__132": 1.12}
     found = with_atlas(given(), atlas(**rows))
-    assert found.atomic_return_sector == pytest.approx((0.32 - 0.128) / 28)
-    assert 32 * found.atomic_return + 4 * found.atomic_return_sector == pytest.approx(0.128)
+    # What comes back makes up, with the sectors themselves, what the rows take: of one line, and of 32 lines.
+    for sectors, cycles in ((4, 0.2), (32, 1.12)):
+        each = found.atomic_sector + found.atomic_return_sector
+        assert 32 * found.atomic_return + sectors * each == pytest.approx(cycles)
     curve = {7: 1, 8: 1.25, 9: 2, 10: 2.5, 11: 4, 12: 8, 14: 20, 16: 40, 17: 50, 18: 60, 22: 75}
     assert dict(found.atomic_spread) == pytest.approx(curve)
+
+
+def test_parts_of_sectors_follow_from_lanes_at_a_distance():
+    rows = {
+        f"bandwidth__L2__write_stride__{pitch}": rate for pitch, rate in ((32, 1920.0), (64, 1600.0), (128, 1200.0))
+    }
+    found = with_atlas(given(), atlas(bandwidth__L2__write__4096=2400.0, **rows))
+    assert found.l2_parts == ((1.0, 2.0), (2.0, 3.0), (4.0, 5.0))
 
 
 def test_a_turn_of_a_loop_that_swaps_follows_from_the_busiest_bank_and_the_busiest_word():

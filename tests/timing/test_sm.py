@@ -16,6 +16,7 @@ from softlab.hardware.devices import resolve
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.blocks import BlockClock
+from softlab.timing.company import Company
 from softlab.timing.dram import Dram
 from softlab.timing.loads import Load, later
 from softlab.timing.measured import RING_CARVED
@@ -308,6 +309,22 @@ def test_stores_of_parts_of_sectors_take_longer():
     assert time(2) == pytest.approx(1.5 * time(4), rel=0.05)
 
 
+def test_a_part_of_a_sector_in_the_way_of_loads_takes_as_long_as_it_does_to_write():
+    p = replace(BARE, l2_parts=((1.0, 2.0), (4.0, 8.0)), l2_passing_bytes=132.0, partial_store=1.5)
+    for width, each in ((4, 4), (2, 8)):
+        memory = Memory(p, Sharing.none(), 132, 1.0, 0)
+        access(memory, 0.0, store(0, range(4), width=width))
+        assert memory.l2_busy == each * 32  # one of 132 SMs gets a byte per cycle
+
+
+def test_an_sm_that_loads_and_stores_takes_as_long_as_for_both():
+    memory = Memory(replace(BARE, l2_sm_bytes=128.0, l2_sm_write_bytes=32.0), Sharing.none(), 1, 1.0, 0)
+    for k in range(100):
+        access(memory, 0.0, load(0, range(8 * k, 8 * k + 4)))
+        access(memory, 0.0, store(0, range(1 << 20 | 8 * k, (1 << 20 | 8 * k) + 4)))
+    assert memory.l2_busy == pytest.approx(100 * (1 + 4), rel=0.03)
+
+
 def atomics(
     places, *, lanes: int = 1, code: int = 0, kind: int = 3, active: int = 1, nbytes: int = 128, wanted=None
 ) -> float:
@@ -381,6 +398,18 @@ def test_a_unit_does_other_atomics_while_dram_brings_a_sector():
     assert (late, other) == (610.0, 20.0)
 
 
+@pytest.mark.parametrize(("hot", "lines"), [(0.1, 1), (0.5, 1), (0.25, 2)])
+def test_the_unit_of_a_wanted_line_does_its_part_of_the_others_too(hot, lines):
+    """Of 200 atomics, 10 cycles each, a share is on one line or on two neighbours, and the rest all over 8 units."""
+    units = AtomicUnits(replace(BARE, atomic_spread=((7.0, 1.0), (18.0, 8.0))))
+    array, last = Region(0, (1 << 13) - 1, 1.0, 0.0, 1.0), 0.0
+    for k in range(200):
+        wanted = k % round(1 / hot) == 0
+        sector = 4 * (k // round(1 / hot) % lines) if wanted else 4096 + 4 * k
+        last = max(last, units.take(0.0, 0.0, sector, 10.0, 1.0, 1, array))
+    assert last == pytest.approx(2000 * hot + 2000 * (1 - hot) / 8, rel=0.04)
+
+
 def test_two_small_arrays_lie_in_different_units():
     # An H200 took 11.9 cycles for reductions to 48 bytes, and 6.3 to 48 bytes of each of two arrays in turn.
     def time(apart: int) -> float:
@@ -428,7 +457,7 @@ def test_a_hot_word_is_wanted_by_as_many_sms_as_all_atomics_of_the_launch_are_of
 
 def test_an_sm_with_more_than_the_others_has_more_of_l2_and_of_dram():
     def time(alike: float, warm: float) -> float:
-        memory = Memory(BARE, Sharing.none(), 132, warm, 0, alike=alike)
+        memory = Memory(BARE, Sharing.none(), 132, warm, 0, alike=alike, company=Company(alike))
         sectors = (tuple(range(4 * k, 4 * k + 4)) for k in range(0, 8000, 2))
         done = [memory.access(0.0, 0, 0, 1, one, 0.0, 32, 4, 1, 1, 1, 0)[2] for one in sectors]
         return max(done)
@@ -580,6 +609,37 @@ def test_fences_of_an_sm_begin_one_after_the_other():
     assert time(1, 1, True) == pytest.approx(400, rel=0.03)
     assert time(1, 132, True) == pytest.approx(600, rel=0.03)
     assert time(16, 132, True) == pytest.approx(16 * 80, rel=0.06)
+
+
+def test_a_fence_waits_for_the_atomics_of_other_warps():
+    """One warp has 32 atomics on one word before its fence, and the other a single store."""
+    figures = replace(
+        BARE, membar_gpu=300.0, membar_stored=((1.0, 400.0),), membar_interval=1.0, membar_stored_interval=1.0,
+        atomic_lane=100.0,
+    )  # fmt: skip
+    rows = [row(Pipe.LG, action=Action.MEMORY, stall=20), row(Pipe.LG, action=Action.FENCE), row(wait=())]
+
+    def time(lanes: int) -> float:
+        asked = [request(int(Kind.REDUCTION), (0,) * lanes, lanes=lanes, wavefronts=lanes), store(0, [1 << 10])]
+        result, _ = run(
+            rows, warps=2, parameters=figures, active=1, warm=1.0, requests=lambda b, w: [asked[w]], details={1: (1, 0)}
+        )
+        return result.warp_cycles
+
+    # Both warps wait for the last of the atomics.
+    assert time(32) - time(1) == pytest.approx(2 * (3200 + 280 - 400), rel=0.06)
+
+
+@pytest.mark.parametrize(("width", "cold", "waits"), [(1, True, "dram"), (4, True, "l1"), (1, False, "l1")])
+def test_bytes_of_local_memory_bring_the_rest_of_their_sectors_when_they_are_loaded(width, cold, waits):
+    memory = Memory(BARE, Sharing.none(), 1, float(not cold), 0, cold)
+    local, sectors = int(Space.LOCAL), range(4)
+    access(memory, 0.0, request(int(Kind.STORE), sectors, space=local, width=width))
+    took = [access(memory, at, request(int(Kind.LOAD), sectors, space=local, width=width))[2] - at for at in (1e4, 2e4)]
+    least = {"dram": BARE.dram_latency, "l1": BARE.l1_latency}[waits]
+    assert took[0] == pytest.approx(least, rel=0.03)
+    assert took[1] == pytest.approx(BARE.l1_latency, rel=0.03)
+    assert memory.dram.moved == (128 if waits == "dram" else 0)
 
 
 def test_a_run_that_ends_with_its_last_instructions_beyond_the_budget_is_complete():
