@@ -21,8 +21,8 @@ from math import log2
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.sharing import Region
 
-#: log2 of the sectors of a line, and its bytes. Two neighbouring lines lie in one unit. Of arrays of up to so many bytes
-#: the rows of small arrays say it.
+#: log2 of the sectors of a line, its bytes, and the bytes of a small array. Two neighbouring lines lie in one unit; of
+#: small arrays their own rows have it.
 _LINE, _LINE_BYTES, _SMALL = 2, 128, 4096
 
 

@@ -118,8 +118,11 @@ class Memory:
         self._set_rates(p, self.company.all)
 
     def _set_rates(self, p: Parameters, sms: float) -> None:
-        """Cycles of L2 per sector, as one of ``sms`` SMs sees them: loaded, stored, and a store beside loads. An SM that
-        loads and stores takes as long as for both one after the other: 5.2 cycles per line that it copies, H200."""
+        """Cycles of L2 per sector, as one of ``sms`` SMs sees them: loaded, stored, and a store beside loads.
+
+        An SM that loads and stores takes as long as for both one after the other: alone 5.2 cycles per line that it
+        copies (H200, 2026-11-29).
+        """
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / sms)
         self.passing_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_passing_bytes / sms)
