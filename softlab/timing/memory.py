@@ -71,11 +71,6 @@ class Memory:
         #: Cycles by which the first load takes longer, and when others are no longer delayed by it.
         self.first_load = interpolated(parameters.first_load[state], active_sms)
         self.known_at = -1.0
-        #: The warp, its scheduler and how many accesses it had before; when the first sector of each array came from
-        #: DRAM; and what other SMs have asked for with the same accesses.
-        self.owner = self.scheduler = self.number = 0
-        self.begun: dict[int, float] = {}
-        self.joins = Joins(warps)
         self.spread = _spread(parameters.l2_spread)
         self.sharing = sharing
         #: The array of the last sector that came from DRAM, and the SMs that load such a sector at the same time.
@@ -89,17 +84,26 @@ class Memory:
         self.active = active_sms
         self.adding = active_sms if adding is None else adding
         self.alike = active_sms if alike is None else alike
-        self.company = company or Company(float(active_sms))
-        #: Requests past L1 until others have ended.
-        self.until = self.company.requests
         self.warm = warm
         self.lsu_free = self.lsu_busy = self.shared_busy = self.l2_busy = self.l2_write_busy = self.last_store = 0.0
+        self._set_others(company or Company(float(active_sms)), warps)
         self._set_queues(parameters)
         self._set_caches(parameters, shared_bytes, local_lines, warps)
         self._set_stored(parameters, state)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
+
+    def _set_others(self, company: Company, warps: int) -> None:
+        """What is known of other SMs and warps before the first request."""
+        self.company = company
+        #: Requests to local and global memory until other SMs have ended.
+        self.until = company.requests
+        #: The warp, its scheduler and how many accesses it had before; when the first sector of each array came from
+        #: DRAM; and what other SMs have asked for with the same accesses.
+        self.owner = self.scheduler = self.number = 0
+        self.begun: dict[int, float] = {}
+        self.joins = Joins(warps)
 
     def _set_queues(self, p: Parameters) -> None:
         """L2 and DRAM: all are idle."""
@@ -187,9 +191,7 @@ class Memory:
             return self._matched(start, wavefronts, width, latency)
         if not sectors or space == _DISTRIBUTED:
             return self._past_caches(start, kind, wavefronts, sectors, lanes * width, lines)
-        self.until -= 1
-        if not self.until:
-            self._set_rates(self.p, self.company.rest)
+        self._advance()
         reads = kind in (_LOAD, _COPY)
         if reads:  # passes of its data, or lines that the busiest of the four banks of tags looks up
             cycles = float(wavefronts if wavefronts > looked_up else looked_up)
@@ -213,6 +215,12 @@ class Memory:
         if stopped > self.lsu_free:
             self.lsu_free = stopped
         return start, read, done
+
+    def _advance(self) -> None:
+        """One request more: when other SMs have ended, L2 is quicker."""
+        self.until -= 1
+        if not self.until:
+            self._set_rates(self.p, self.company.rest)
 
     def _shared(
         self, start: float, kind: int, cycles: float, latency: float, code: int, words: tuple[int, ...]
@@ -606,29 +614,20 @@ class Memory:
         size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``. A
         part does not bring its sector to L1: with a cold L2 one warp that stores bytes and loads them takes 750 cycles
         per line of them, and with words none (H200, 2026-11-29). A warm L1 has it from the launch before."""
-        p, l1 = self.p, self.l1
+        l1 = self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
-        done = now + p.l1_latency
+        done = now + self.p.l1_latency
         if kind == _STORE:
-            self._fill(start)
-            begin = start if start > self.l2_write_free else self.l2_write_free
             partial = size < _SECTOR * len(sectors)
-            if partial:
-                work = self._in_part(len(sectors), lines)
-            else:
-                work = self._stored(len(sectors), lines, _SECTOR) * self.store_cycles
-            self.l2_write_free = begin + work
-            self.l2_write_busy += work
-            passing = self._moved(len(sectors), lines) * self.passing_cycles
-            self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
+            self._local_stored(start, len(sectors), lines, partial)
             if partial:
                 self._leave(owner, sectors)
+                fresh = {key for key in keys if key not in self.local_held}
                 if self.cold:
-                    self.local_parts.update(key for key in keys if key not in self.local_held)
-                keys = [key for key in keys if key in l1 or (not self.cold and key not in self.local_held)]
-            if self.local_left:
-                self.dram.write(start, _SECTOR * len(sectors) * self.local_left, 8.0, True)
-                self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)
+                    self.local_parts |= fresh
+                keys = [key for key in keys if key in l1 or (key in fresh and not self.cold)]
+            else:
+                self.local_parts.difference_update(keys)
         else:
             missed = [key for key in keys if key not in l1]
             done = max([done, *(l1[key] for key in keys if key in l1)])
@@ -641,6 +640,19 @@ class Memory:
         self.local_held.update(keys)
         self._use(keys)
         return done
+
+    def _local_stored(self, start: float, count: int, lines: int, partial: bool) -> None:
+        """L2, and beyond its size DRAM, take a store of ``count`` sectors of local memory."""
+        self._fill(start)
+        begin = start if start > self.l2_write_free else self.l2_write_free
+        work = self._in_part(count, lines) if partial else self._stored(count, lines, _SECTOR) * self.store_cycles
+        self.l2_write_free = begin + work
+        self.l2_write_busy += work
+        passing = self._moved(count, lines) * self.passing_cycles
+        self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
+        if self.local_left:
+            self.dram.write(start, _SECTOR * count * self.local_left, 8.0, True)
+            self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)
 
     def _local_missed(self, start: float, missed: Sequence[int], chance: float) -> float:
         """When sectors of local memory are there that L1 does not have. With a cold L2 those that were stored in part
