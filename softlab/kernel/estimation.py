@@ -13,8 +13,8 @@ import numpy as np
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
-from softlab.errors import Error, KernelFault
-from softlab.hardware.devices import Device
+from softlab.errors import EstimateError, KernelFault
+from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
 from softlab.sass.streams import Streams, WarpStream
@@ -248,14 +248,14 @@ def _check_together(launch: model.Timed, device: Device) -> None:
     """Refuse a launch whose blocks wait for others, if these are too many.
 
     Raises:
-        Error: all of its blocks do not fit on the GPU at once, so that some would have to come later.
+        EstimateError: all of its blocks do not fit on the GPU at once, so that some would have to come later.
     """
     held = model.held(launch, device)
     if launch.blocks > held.blocks_per_sm * device.sm_count:
-        raise Error(
+        raise EstimateError(
             f"blocks of {launch.program.name} wait for other blocks, so that all {launch.blocks} would have to be "
-            f"interpreted together. An {device.name} holds {held.blocks_per_sm * device.sm_count} at once. Estimate a "
-            "smaller grid"
+            f"interpreted together. {with_article(device.name, first=True)} holds "
+            f"{held.blocks_per_sm * device.sm_count} at once. Estimate a smaller grid"
         )
 
 

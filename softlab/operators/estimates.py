@@ -8,7 +8,7 @@ import numpy as np
 
 from softlab.cuda.workspaces import with_workspace
 from softlab.dtypes import ELEMENT_TYPES
-from softlab.errors import Error, PlanError
+from softlab.errors import EstimateError, PlanError
 from softlab.kernel import Kernel
 from softlab.operators.executors import arguments, program_of
 from softlab.plans import Plan
@@ -34,8 +34,8 @@ def estimate(
         what_if, timeline: as for :meth:`softlab.Kernel.estimate`.
 
     Raises:
-        TypeError: none of these. Error: a run that was loaded from a file, or whose arrays are gone. Others as for
-            :meth:`softlab.Kernel.estimate`.
+        TypeError: none of these. EstimateError: a run that was loaded from a file, or whose arrays are gone. Others as
+            for :meth:`softlab.Kernel.estimate`.
     """
     kernel, given = _launch(subject, device)
     return kernel.estimate(**given, cache=cache, what_if=what_if, timeline=timeline)
@@ -84,7 +84,7 @@ def plan_arguments(plan: Plan) -> tuple[Any, ...]:
 
 def _of_run(run: Run, device: Any) -> tuple[Kernel, dict[str, Any]]:
     if run.launched is None:
-        raise Error("a run from a file does not know its arguments: call kernel.estimate(...) instead")
+        raise EstimateError("a run from a file does not know its arguments: call kernel.estimate(...) instead")
     program, args = run.launched.program, run.launched.arguments()
     launch = {"grid": run.grid, "block": run.block, "args": args, "smem": run.smem_bytes, "device": device}
     return Kernel.from_program(program, run.launched.variables), launch

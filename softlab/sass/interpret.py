@@ -20,7 +20,7 @@ from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.heap import HEAP_BYTES
 from softlab.emulator.ptx.linker import Image, link
 from softlab.emulator.ptx.parser import parsed
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.hardware.devices import Device
 from softlab.sass.calls import DriverCalls, function_handles, may_recurse
 from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
@@ -110,7 +110,10 @@ class _Compiled:
 @lru_cache(maxsize=32)
 def _compiled(program: Program) -> _Compiled:
     if not program.arch.startswith(ARCHITECTURE):
-        raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
+        raise EstimateError(
+            f"no estimate of {program.name}: it is compiled for {program.arch}, and the machine code of {ARCHITECTURE} "
+            f'alone is known. Compile it with arch="{ARCHITECTURE}"; of a plan: plan for device="H200"'
+        )
     image = link(parsed(program.ptx, program.file), program.entry)
     instructions = disassemble(program, alone=True)  # says what is missing where there is no machine code
     cubin = Cubin(program.cubin)
@@ -158,7 +161,7 @@ def interpret(
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
         KernelFault: an access out of bounds or misaligned, or blocks that wait for ever.
-        Error: the program is for another architecture.
+        EstimateError: the program is for another architecture.
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
     compiled, memory = _compiled(kernel.program), Allocations()

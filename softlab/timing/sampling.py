@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.timing.sm import SmRun
 
 Index3 = tuple[int, int, int]
@@ -253,7 +253,7 @@ def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
     count = len(sample.blocks)
     if not run.complete:
         if not run.progress:
-            raise Error(
+            raise EstimateError(
                 f"the timing model stands still after {run.issued} of {instructions:.0f} instructions: warps wait for "
                 "a barrier that no other warp reaches in it. It has no estimate for this launch"
             )

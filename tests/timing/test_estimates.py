@@ -142,10 +142,10 @@ def test_a_run_keeps_no_array_alive(tmp_path):
     kernel = softlab.Kernel(COPY, "copy")
     run = kernel.run(1, 256, (np.zeros(1024, np.float32), np.zeros(1024, np.float32), 256))
     gc.collect()
-    with pytest.raises(softlab.Error, match="array of argument 0 is gone"):
+    with pytest.raises(softlab.EstimateError, match="array of argument 0 is gone"):
         softlab.estimate(run)
     run.save(tmp_path / "run.npz")
-    with pytest.raises(softlab.Error, match="from a file"):
+    with pytest.raises(softlab.EstimateError, match="from a file"):
         softlab.estimate(softlab.Run.load(tmp_path / "run.npz"))
 
 
@@ -157,6 +157,18 @@ def test_other_gpus_are_refused_or_not_validated():
     with pytest.raises(ValueError, match="cold"):
         copied(1 << 10, cache="hot")
     assert validated is not None
+    e, _ = copied(1 << 10, device="GH200")
+    assert "us on a GH200, cold cache" in repr(e)
+
+
+def test_code_for_another_architecture_is_refused_by_name():
+    plan = softlab.plan(4, 256, "float32", device="A100")
+    for device in (None, "H200"):
+        with pytest.raises(softlab.EstimateError, match=r"compiled for sm_80.*plan for device=.H200"):
+            softlab.estimate(plan, device=device)
+    kernel = softlab.Kernel(COPY, "chain", arch="sm_86")
+    with pytest.raises(softlab.EstimateError, match=r'no estimate of chain.*arch="sm_90"'):
+        kernel.estimate(1, 32, (np.zeros(32, np.float32), 0.5))
 
 
 def test_the_sample_is_named_and_can_be_chosen():
