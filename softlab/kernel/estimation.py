@@ -17,6 +17,7 @@ from softlab.errors import EstimateError, KernelFault
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
+from softlab.sass.lanes import WARP
 from softlab.sass.streams import Streams, WarpStream
 from softlab.timing import model, queues
 from softlab.timing import what_if as changes
@@ -92,6 +93,19 @@ class SampledLaunch:
         """The launch as it is, with a timeline if asked for, and with each change."""
         base = self.estimate(device, cache, timeline=timeline)
         return changes.WhatIf(base, {name: self.estimate(device, cache, what_if=name) for name in names})
+
+    def changes_what_it_loads(self) -> bool:
+        """Whether the interpreted blocks load what they or others of them store: a second launch may do other things.
+
+        Of an array, loads of any place and stores to any place count: which of them meet in the whole grid is not seen.
+        """
+        loaded, stored = self.columns.loaded(), self.columns.stored()
+        inside = [(loaded >= first) & (loaded <= last) for first, last in self.launch.extents]
+        arrays = any(
+            here.any() and ((stored >= first) & (stored <= last)).any()
+            for here, (first, last) in zip(inside, self.launch.extents, strict=True)
+        )
+        return arrays or bool(np.isin(loaded[~np.logical_or.reduce([*inside, loaded < 0])], stored).any())
 
     @cached_property
     def _fp32_operations(self) -> float:
@@ -178,6 +192,11 @@ class _Blocks:
         traits = model.code_traits(self.launch.program)
         return self.launch.blocks_wait or (traits.waits_for_blocks and self.launch.blocks > 1)
 
+    @property
+    def _warps_may_wait(self) -> bool:
+        """Whether warps may wait for others of their block at a lock: they, too, go on in turns by time."""
+        return prod(self.launch.block) > WARP and bool(model.code_traits(self.launch.program).tries.any())
+
     def longest(self, sample: Sample, device: Device) -> dict[int, float]:
         """Block -> the cycles that its longest warp would take by itself; its instructions where an SM has more blocks
         than run at once, which hide each other's waits."""
@@ -231,7 +250,7 @@ class _Blocks:
             smem=self._shape.smem,
             blocks=sorted(blocks),
             variables=self._kernel.variables,
-            paced=self._may_wait,
+            paced=self._may_wait or self._warps_may_wait,
         )
         self._parts.append(found.streams)
         self._columns = None

@@ -41,6 +41,7 @@ Index3 = tuple[int, int, int]
 _BUSY = 0.6
 #: Blocks whose instructions differ by more than this share of their mean (standard deviation) are called different.
 _DIFFERENT = 0.2
+_SECTOR = 32
 _UNITS = {
     "fma": Pipe.FMA, "alu": Pipe.ALU, "fp64": Pipe.FP64, "sfu": Pipe.XU, "uniform": Pipe.UNIFORM,
     "tensor": Pipe.TENSOR,
@@ -153,6 +154,7 @@ def estimate(
     every = np.array(list(columns.instructions_of_blocks.values()), float)
     why = _unmeasured(launch, columns, code)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, why)
+    found = _with_loads_of_others(found, columns)
     return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
@@ -293,6 +295,15 @@ def _record(
     )
 
 
+def _with_loads_of_others(found: Estimate, columns: Columns) -> Estimate:
+    """An estimate whose simulated blocks bring nothing from DRAM, with what other interpreted blocks bring."""
+    if found.cache == "warm" or found.dram_bytes:
+        return found
+    known = len(columns.loaded()) * _SECTOR
+    note = f"the simulated blocks load nothing; dram_bytes is what {len(columns.blocks)} interpreted blocks load"
+    return replace(found, dram_bytes=float(known), notes=(*found.notes, note)) if known else found
+
+
 def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
     span = max(1.0, run.cycles)
     use = {name: run.busy[pipe] / (4 * span) for name, pipe in _UNITS.items()}
@@ -358,6 +369,8 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
         if (seen := len(columns.blocks)) < launch.blocks:
             what = f"only {seen} of these {launch.blocks} blocks were interpreted"
             reasons.append(f"{what}, so the waits may be too short")
+    elif columns.most_lanes(code.tries) > 1:
+        reasons.append("threads of a block wait for each other at a lock, and how often they look is known roughly")
     if code.sleeps[columns.instructions].any():
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
     if code.times_itself[columns.instructions].any():

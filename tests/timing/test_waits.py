@@ -62,6 +62,38 @@ extern "C" __global__ void insert(const int* x, int* table) {
     if (seen == 0 || seen == own) break;
   }
 }
+extern "C" __global__ void by_warp(int* lock, float* total) {
+  if (threadIdx.x % 32 == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    *total += threadIdx.x;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+extern "C" __global__ void in_shared(float* out) {
+  __shared__ int lock;
+  __shared__ float total;
+  if (threadIdx.x == 0) lock = total = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    while (atomicCAS(&lock, 0, 1) != 0) {}
+    __threadfence_block();
+    total += threadIdx.x;
+    __threadfence_block();
+    atomicExch(&lock, 0);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = total;
+}
+extern "C" __global__ void added(float* out) {
+  __shared__ float total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, 1.5f);
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = total;
+}
 extern "C" __global__ void nap(int* out) { __nanosleep(1000); out[threadIdx.x] = 1; }
 extern "C" __global__ void spin(int* out) {
   const long long start = clock64();
@@ -118,6 +150,22 @@ def test_a_lock_of_more_blocks_than_are_interpreted_says_so(monkeypatch):
 
 def test_one_block_waits_for_no_other():
     assert estimate("lock", words(), words(1, np.float32), grid=1).validated.startswith("on an H200")
+
+
+@pytest.mark.parametrize(
+    ("name", "args"), [("by_warp", (words(), words(1, np.float32))), ("in_shared", (words(1, np.float32),))]
+)
+def test_warps_of_a_block_wait_for_each_other_at_a_lock(name, args):
+    found = estimate(name, *args, grid=1, block=256)
+    assert found.validated.startswith("not validated: threads of a block wait for each other at a lock")
+    # Eight turns of a lock take at most about a microsecond each, as in turns of blocks.
+    assert found.microseconds < 2 + 8
+    assert estimate(name, *args, grid=1, block=32).validated.startswith("on an H200")
+
+
+def test_a_sum_by_attempts_in_shared_memory_is_no_lock():
+    assert not model.code_traits(Kernel(SOURCE, "added").program).tries.any()
+    assert estimate("added", words(4, np.float32), grid=4, block=256).validated.startswith("on an H200")
 
 
 @pytest.mark.parametrize("name", ["greatest", "insert"])
