@@ -17,6 +17,7 @@ from softlab.errors import EstimateError, KernelFault
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
+from softlab.kernel.progress import ProgressBar
 from softlab.sass.lanes import WARP
 from softlab.sass.streams import Streams, WarpStream
 from softlab.timing import model, queues
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _SECTOR = 32
+#: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
+#: of each of their warps.
+_PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
 #: Additions and multiplications that a lane does in one machine instruction of single precision.
 _FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 
@@ -139,7 +143,7 @@ def sample_launch(
         longest = [blocks.longest(one, gpu) for one in samples]
         further = {
             b for one, long in zip(samples, longest, strict=True)
-            for b in more_blocks(one, counts, launch.blocks, long)
+            for b in more_blocks(one, counts, launch.blocks, long, blocks.most)
         } - set(counts)  # fmt: skip
         if further:
             counts |= blocks.interpret(further, gpu)
@@ -164,6 +168,8 @@ class _Blocks:
     def __init__(self, kernel: Kernel, shape: LaunchShape, args: Sequence[Any], launch: model.Timed) -> None:
         self._kernel, self._shape, self._args = kernel, shape, args
         self.launch = launch
+        #: Blocks that may be interpreted together, where blocks wait for others.
+        self.most: int | None = None
         self._parts: list[Streams] = []
         self._columns: Columns | None = None
 
@@ -192,6 +198,13 @@ class _Blocks:
         traits = model.code_traits(self.launch.program)
         return self.launch.blocks_wait or (traits.waits_for_blocks and self.launch.blocks > 1)
 
+    def _patience(self, blocks: int) -> int | None:
+        """For how many instructions blocks look for what others write: half a millisecond of a GPU or more. They may
+        count how often they look, so that their registers never are as before."""
+        if not self._may_wait:
+            return None
+        return _PATIENCE + _PATIENCE_OF_WARP * blocks * -(-prod(self.launch.block) // WARP)
+
     @property
     def _warps_may_wait(self) -> bool:
         """Whether warps may wait for others of their block at a lock: they, too, go on in turns by time."""
@@ -217,9 +230,8 @@ class _Blocks:
         code = model.code_traits(launch.program)
         if self._may_wait:
             self.launch = replace(self.launch, blocks_wait=True)
-            longer = launch.blocks / len(counts) if code.tries_again else 1.0  # the more blocks, the longer the queue
-            fit = queues.fit_together({b: longer * count for b, count in counts.items()}, launch.blocks, at_once)
-            return self._anew(every if fit else set(counts), device)
+            self.most = queues.most_together(counts, at_once, grow=code.tries_again)
+            return self._anew(every if self.most >= launch.blocks else set(counts), device)
         if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
             return self._anew(every, device)
         return counts
@@ -245,13 +257,16 @@ class _Blocks:
     def _interpret(self, blocks: set[int]) -> dict[int, int]:
         from softlab.sass import interpret
 
-        found = interpret(
-            *(self._kernel, self._shape.grid, self._shape.block, self._args),
-            smem=self._shape.smem,
-            blocks=sorted(blocks),
-            variables=self._kernel.variables,
-            paced=self._may_wait or self._warps_may_wait,
-        )
+        with ProgressBar(len(blocks), "interpreting machine code") as progress:
+            found = interpret(
+                *(self._kernel, self._shape.grid, self._shape.block, self._args),
+                smem=self._shape.smem,
+                blocks=sorted(blocks),
+                variables=self._kernel.variables,
+                paced=self._may_wait or self._warps_may_wait,
+                progress=progress,
+                patience=self._patience(len(blocks)),
+            )
         self._parts.append(found.streams)
         self._columns = None
         self.launch = replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -144,6 +144,8 @@ def interpret(
     budget: int = BUDGET,
     variables: VariableValues | None = None,
     paced: bool = False,
+    progress: Callable[[int], None] | None = None,
+    patience: int | None = None,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
 
@@ -157,6 +159,9 @@ def interpret(
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
+        progress: it is told now and then how many blocks more have ended.
+        patience: instructions that all warps may issue while no memory changes and none of them ends: where blocks
+            look for what others write, nobody will write it any more. None: any number.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
@@ -170,7 +175,7 @@ def interpret(
     setup = _setup(kernel.program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
     with _machine(compiled) as machine:
         machine.begin(setup, paced=paced)
-        machine.run()
+        machine.run(progress, patience)
         return _interpretation(machine, mapped, args)
 
 

@@ -187,14 +187,19 @@ class Machine:
 
     # Execution
 
-    def run(self) -> None:
+    def run(self, progress: Callable[[int], None] | None = None, patience: int | None = None) -> None:
         """Execute until all lanes have ended.
+
+        Arguments:
+            progress: it is told now and then how many blocks more have ended.
+            patience: instructions that may be issued while no memory changes and no lane ends; None: any number.
 
         Raises:
             KernelFault: an access outside the arrays, or a launch that does not end.
             UnsupportedInstruction: an instruction that is not known.
         """
         self.push(0, self.now)
+        ended, runs, last = 0, 0, (0, 0)  # changes, and what was issued until then
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
                 pc = self._turns.choose(self._waiting)
@@ -203,6 +208,20 @@ class Machine:
                     raise self._infinite_loop(f"issued more than {self.setup.budget} instructions")
                 if self._turns.stuck:
                     self._give_way()
+                runs += 1
+                if not runs % _RUNS:
+                    if self.changes != last[0]:
+                        last = self.changes, self.issued
+                    if patience is not None and self.issued - last[1] > patience:
+                        raise self._infinite_loop(f"have stored nothing for {patience} instructions")
+                    if progress is not None:
+                        before, ended = ended, self._ended_blocks
+                        progress(ended - before)
+
+    @property
+    def _ended_blocks(self) -> int:
+        """Blocks of which no lane lives."""
+        return self.setup.blocks - int(self.live.reshape(self.setup.blocks, -1).any(axis=1).sum())
 
     def _waits(self) -> bool:
         if not self.live.any():
@@ -558,6 +577,8 @@ class Machine:
         return guarded
 
 
+#: After this number of runs whoever waits for the interpretation is told how far it is, and patience may end.
+_RUNS = 256
 _FRESH = fresh_registers()
 _PER_WARP = [is_per_warp(number) for number in range(REGISTERS)]
 

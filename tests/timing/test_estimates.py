@@ -141,6 +141,13 @@ def test_an_estimate_is_a_record():
         e.bound = "l2"
 
 
+def test_long_estimates_show_their_progress(monkeypatch, capsys):
+    monkeypatch.setattr("softlab.kernel.progress.PROGRESS_AFTER", 0.0)
+    turns = np.repeat(np.arange(1, 9) * 100, 8).astype(np.int32)
+    softlab.Kernel(TURNS, "turns").estimate(8, 256, (turns, np.zeros(8 * 256, np.float32)))
+    assert "interpreting machine code" in capsys.readouterr().err
+
+
 def test_the_same_launch_has_the_same_estimate():
     assert copied(1 << 16)[0] == copied(1 << 16)[0]
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from softlab import Kernel
+from softlab import EstimateError, Kernel, KernelFault
 from softlab.cuda import disassembly
-from softlab.timing import model
+from softlab.kernel import estimation
+from softlab.timing import model, queues
 from softlab.timing.estimates import BOUNDS, Estimate
 
 pytestmark = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
@@ -39,6 +42,12 @@ extern "C" __global__ void flag(volatile int* flag, volatile int* data, int* out
     while (*flag == 0) {}
     out[blockIdx.x * blockDim.x + threadIdx.x] = *data;
   }
+}
+extern "C" __global__ void counted(volatile int* flag, int* out, int who) {
+  if (blockIdx.x == who) *flag = 1;
+  int looks = 0;
+  while (*flag == 0) ++looks;
+  out[blockIdx.x] = looks;
 }
 extern "C" __global__ void asked(int* flag, int* out) {
   if (threadIdx.x) return;
@@ -146,6 +155,31 @@ def test_a_lock_of_more_blocks_than_are_interpreted_says_so(monkeypatch):
     monkeypatch.setattr("softlab.kernel.estimation.more_blocks", lambda *_: ())
     found = estimate("lock", words(), words(1, np.float32), grid=20_000)
     assert "of these 20000 blocks were interpreted, so the waits may be too short" in found.validated
+
+
+def test_a_lock_of_very_many_blocks_is_interpreted_in_part(monkeypatch):
+    """Blocks differ, since some wait longer. But the more are interpreted, the longer all of them wait."""
+    interpreted = []
+    inner = estimation._Blocks._interpret
+    monkeypatch.setattr(queues, "_TOGETHER", 200_000)
+    monkeypatch.setattr(
+        estimation._Blocks, "_interpret", lambda self, blocks: interpreted.append(len(blocks)) or inner(self, blocks)
+    )
+    found = estimate("lock", words(), words(1, np.float32), grid=3000)
+    assert 60 < max(interpreted) < 600
+    assert re.search(r"only \d+ of these 3000 blocks were interpreted", found.validated)
+
+
+def test_who_counts_how_often_he_looks_does_not_look_for_ever(monkeypatch):
+    """No block of the sample writes the flag, and the registers of those that look are never the same again."""
+    monkeypatch.setattr(estimation, "_PATIENCE", 50_000)
+    monkeypatch.setattr(estimation, "_PATIENCE_OF_WARP", 1_000)
+    found = estimate("counted", words(), words(200), 77, grid=200)
+    assert found.validated.startswith("not validated: blocks wait for others of the grid")
+    with pytest.raises(EstimateError, match=r"An H200 holds \d+ at once"):
+        estimate("counted", words(), words(20_000), 77, grid=20_000)
+    with pytest.raises(KernelFault, match="stored nothing for"):
+        estimate("counted", words(), words(200), 200, grid=200)
 
 
 def test_one_block_waits_for_no_other():
