@@ -80,14 +80,15 @@ def test_machine_code_is_kept(tmp_path, monkeypatch):
     assert third.ufunc is None
 
 
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("modifiers", [(), ("FTZ",), ("SAT",), ("FTZ", "SAT")])
 @pytest.mark.parametrize("name", ["add", "mul", "fma"])
-def test_arithmetic(name, modifiers):
+def test_arithmetic(name, modifiers, mode):
     form = _Modifiers(*modifiers)
     plain = {"add": (add_f32, None), "mul": (mul_f32, np.multiply), "fma": (fused_f32, lambda a, b, c: a * b + c)}
     make, wide = plain[name]
-    native = floats._native(name, form.has("FTZ"), form.has("SAT"))
-    _hold(native, floats.finished(form, make("rn"), wide), 3 if name == "fma" else 2)
+    native = floats._native(name, form.has("FTZ"), form.has("SAT"), mode)
+    _hold(native, floats.finished(form, make(mode), wide), 3 if name == "fma" else 2)
 
 
 @pytest.mark.parametrize("ftz", [False, True])
