@@ -120,6 +120,7 @@ class Machine:
         self.now = Lanes(np.arange(len(self.live)), self.live.copy(), self.live)
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
+        self._taken: set[int] = set()  # the runs whose registers the executing lanes have
         self.offset = self.pc = self.issued = self.changes = 0
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = -1
@@ -284,11 +285,12 @@ class Machine:
                 self._enter(chosen)
         self.pc = pc
         own = self._own
-        if own is not self._all:
+        if own is not self._all and pc not in self._taken:
             for number in run.reads:
                 if own[number] is None:
                     own[number] = chosen.take(self._all[number])
             self._dirty |= run.writes
+            self._taken.add(pc)
         if run.ready is not None and not self._pass(run.ready(own), pc):
             return
         self.log.run(chosen, run.start, run.length)
@@ -363,7 +365,7 @@ class Machine:
     def _enter(self, lanes: Lanes) -> None:
         """Make these lanes the executing ones: bring the registers of the others home."""
         self.sync()
-        self.now = lanes
+        self.now, self._taken = lanes, set()
         if lanes.full:
             self._own = self._all
             return
@@ -386,7 +388,7 @@ class Machine:
                 bring_per_warp(now, home, number, value)
             else:
                 bring(now, home, number, value, self._choice)
-        self._dirty = set()
+        self._dirty, self._taken = set(), set()
         self._own = self._no_registers()
 
     # Steps

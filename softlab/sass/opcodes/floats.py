@@ -74,33 +74,43 @@ def _directed(name: str, mode: str) -> NativeForm:
         else:
             a, b = wide if name == "add" else (e.fmul(*wide[:2]), wide[2])
             total = e.fadd(a, b)
-        near = e.fptrunc(total, e.float())
-        sign = e.fsub(total, e.fpext(near, e.double()))
-        if name != "mul":
-            part = e.fsub(total, a)
-            rest = e.fadd(e.fsub(a, e.fsub(total, part)), e.fsub(b, part))
-            sign = e.select(e.fcmp_unordered("!=", sign, sign.type(0.0)), sign, rest)
-        up, down = (e.fcmp_ordered(order, sign, sign.type(0.0)) for order in (">", "<"))
-        bits = e.bits(near)
-        one, negative = bits.type(1), e.icmp_signed("<", bits, bits.type(0))
-        inwards, outwards = e.sub(bits, one), e.add(bits, one)
-        zero = e.fcmp_ordered("==", near, near.type(0.0))
-        if mode == "rz":
-            wrong, step = e.select(negative, up, down), inwards
-        elif mode == "rp":
-            wrong, step = up, e.select(zero, one, e.select(negative, inwards, outwards))
-        else:
-            wrong = down
-            step = e.select(zero, bits.type(0x80000001), e.select(negative, outwards, inwards))
-        found = e.select(wrong, e.as_float(step), near)
-        if mode != "rm" or name == "mul":
+        if name == "mul":
+            return rounded(e, total, None, mode)
+        part = e.fsub(total, a)
+        found = rounded(e, total, e.fadd(e.fsub(a, e.fsub(total, part)), e.fsub(b, part)), mode)
+        if mode != "rm":
             return found
         # Downwards, an exact sum of 0 is -0 unless both parts are +0.
         signed = e.icmp_signed("<", e.or_(e.bits(a), e.bits(b)), e.integer(64)(0))
         lost = e.and_(e.fcmp_ordered("==", total, total.type(0.0)), signed)
-        return e.select(lost, e.as_float(e.or_(e.bits(found), bits.type(0x80000000))), found)
+        return e.select(lost, e.as_float(e.or_(e.bits(found), e.integer(32)(0x80000000))), found)
 
     return apply
+
+
+def rounded(e: Emitter, total: Native, rest: Native | None, mode: str) -> Native:
+    """A float64 ``total`` as float32, rounded in this mode (not "rn").
+
+    Arguments:
+        rest: what the exact value has beyond the total, much less than its last bit; None: nothing.
+    """
+    near = e.fptrunc(total, e.float())
+    sign = e.fsub(total, e.fpext(near, e.double()))
+    if rest is not None:
+        sign = e.select(e.fcmp_unordered("!=", sign, sign.type(0.0)), sign, rest)
+    up, down = (e.fcmp_ordered(order, sign, sign.type(0.0)) for order in (">", "<"))
+    bits = e.bits(near)
+    one, negative = bits.type(1), e.icmp_signed("<", bits, bits.type(0))
+    inwards, outwards = e.sub(bits, one), e.add(bits, one)
+    zero = e.fcmp_ordered("==", near, near.type(0.0))
+    if mode == "rz":
+        wrong, step = e.select(negative, up, down), inwards
+    elif mode == "rp":
+        wrong, step = up, e.select(zero, one, e.select(negative, inwards, outwards))
+    else:
+        wrong = down
+        step = e.select(zero, bits.type(0x80000001), e.select(negative, outwards, inwards))
+    return e.select(wrong, e.as_float(step), near)
 
 
 def _finished_native(form: Form, name: str) -> NativeForm:
@@ -230,14 +240,15 @@ def _compare(form: Form) -> Action:
 @pure("FSET")
 def _compare_to_register(form: Form) -> Action:
     form.only(*COMPARE, "FTZ", "AND", "OR", "XOR", "BF")
-    compare = COMPARE[form.one_of(*COMPARE)]
+    name = form.one_of(*COMPARE)
+    compare = COMPARE[name]
     destination, join = form.destination(0), combined(form, 3)
-    a, b = form.f32(1), form.f32(2)
     true = U32(0x3F800000) if form.has("BF") else U32(0xFFFFFFFF)
-    ready = flush if form.has("FTZ") else (lambda value: value)
+    function = (lambda a, b: compare(flush(a), flush(b))) if form.has("FTZ") else compare
+    found = of_floats(form, (1, 2), function, _compare_native(name, form.has("FTZ")), tests=True)
 
     def step(r: list) -> None:
-        r[destination] = np.multiply(join(r, compare(ready(a(r)), ready(b(r)))), true)
+        r[destination] = np.multiply(join(r, found(r)), true)
 
     return step
 
