@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -144,24 +144,19 @@ def interpret(
     budget: int = BUDGET,
     variables: VariableValues | None = None,
     paced: bool = False,
-    progress: Callable[[int], None] | None = None,
-    patience: int | None = None,
+    **watched: Any,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
 
     Arguments:
-        kernel: compiled for sm_90.
-        grid, block: blocks of the grid and threads per block, ints or up to three each.
+        kernel: compiled for sm_90. grid, block: blocks of the grid and threads per block, ints or up to three each.
         args: one for each parameter, as :meth:`softlab.Kernel.run` takes them (NumPy arrays).
         smem: dynamic shared memory per block in bytes.
         blocks: linear indices of the blocks to interpret. Whole clusters are interpreted. None: all.
-        budget: instructions that all warps together may issue.
+        budget: instructions that all warps together may issue. watched: as :meth:`Machine.run` takes it.
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
-        progress: it is told now and then how many blocks more have ended.
-        patience: instructions that all warps may issue while no memory changes and none of them ends: where blocks
-            look for what others write, nobody will write it any more. None: any number.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
@@ -175,7 +170,7 @@ def interpret(
     setup = _setup(kernel.program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
     with _machine(compiled) as machine:
         machine.begin(setup, paced=paced)
-        machine.run(progress, patience)
+        machine.run(**watched)
         return _interpretation(machine, mapped, args)
 
 

@@ -193,7 +193,8 @@ class Machine:
 
         Arguments:
             progress: it is told now and then how many blocks more have ended.
-            patience: instructions that may be issued while no memory changes and no lane ends; None: any number.
+            patience: instructions that may be issued while no memory changes and no lane ends: where blocks look for
+                what others write, nobody will write it any more. None: any number.
 
         Raises:
             KernelFault: an access outside the arrays, or a launch that does not end.

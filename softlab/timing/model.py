@@ -151,10 +151,8 @@ def estimate(
         cycles = max(cycles, longest)
     cycles *= _last_warp(launch, columns, code, p, sample, _busy(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
-    every = np.array(list(columns.instructions_of_blocks.values()), float)
     why = _unmeasured(launch, columns, code)
-    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, why)
-    found = _with_loads_of_others(found, columns)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, columns, cycles, why)
     return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
@@ -259,8 +257,9 @@ def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
 
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float, unmeasured: str,
+    run: SmRun, counts: np.ndarray, columns: Columns, cycles: float, unmeasured: str,
 ) -> Estimate:  # fmt: skip
+    every = np.array(list(columns.instructions_of_blocks.values()), float)
     use = _use(memory, run, p)
     states = [sum(one) for one in run.states]
     total = sum(states) or 1.0
@@ -271,7 +270,7 @@ def _record(
     instructions = float(every.mean()) * launch.blocks if len(every) else 0.0
     scale = instructions / max(1.0, float(counts.sum()) * done)
     bound = _bound(use, stalls, kernel_us, p)
-    return Estimate(
+    found = Estimate(
         kernel=launch.program.name,
         device=device.name,
         cache=cache,
@@ -293,6 +292,7 @@ def _record(
         notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_launch(launch)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
+    return _with_loads_of_others(found, columns)
 
 
 def _with_loads_of_others(found: Estimate, columns: Columns) -> Estimate:
