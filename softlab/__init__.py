@@ -37,6 +37,7 @@ _EXPORTS = {
     "KernelFault": "errors",
     "UnsupportedInstruction": "errors",
     "PlanError": "errors",
+    "EstimateError": "errors",
 }
 _MODULES = ("functional", "fused", "torch")
 

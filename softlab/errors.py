@@ -53,6 +53,10 @@ class PlanError(Error):
     """No launch can be planned: the message says which limit is broken and by how much."""
 
 
+class EstimateError(Error):
+    """No time can be estimated of this launch: the message says why, and what to do instead."""
+
+
 class UnsupportedInstruction(Error):
     """A PTX instruction that the emulator does not know.
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from softlab.hardware.devices import with_article
 from softlab.timing import validation
 
 #: "categories": category -> "about", what its kernels are about, and "why" the model misses some of them; "kernels":
@@ -101,7 +102,7 @@ class Source:
     def __str__(self) -> str:
         return (
             f"{self.launches} launches of the {self.set} set, predicted by version {self.model} of the model, measured "
-            f"on an {self.device} with a {self.cache} L2, {self.date}"
+            f"on {with_article(self.device)} with a {self.cache} L2, {self.date}"
         )
 
     @property

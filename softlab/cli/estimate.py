@@ -11,6 +11,7 @@ from softlab.cli.output import print_json, print_table, print_text
 from softlab.cli.pages import check_page_name, write_page
 from softlab.cli.registry import command, json_option
 from softlab.errors import KernelFault
+from softlab.hardware.devices import with_article
 
 if TYPE_CHECKING:
     from softlab.timing.what_if import WhatIf
@@ -124,7 +125,7 @@ def _print(what_if: WhatIf, launch: FileLaunch) -> int:
         ("hits of loads", f"L1 {found.l1_hit_rate:.0%}, L2 {found.l2_hit_rate:.0%}"),
         ("simulated", f"{found.blocks} of {dims[0]} blocks of {dims[1]} threads"),
     ]
-    print_table(f"{found.kernel} on an {found.device}", ("", ""), rows)
+    print_table(f"{found.kernel} on {with_article(found.device)}", ("", ""), rows)
     source = program.source.splitlines()
     print_table(
         "What a warp spends its time on",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from softlab.course.kernels import Attempt, KernelSlip, LaunchCase, Requirement
 from softlab.course.places import read_again
+from softlab.hardware.devices import with_article
 from softlab.hardware.occupancies import occupancy
 from softlab.traces import Run
 
@@ -125,8 +126,9 @@ def blocks_per_sm(least: int, hint: str, device: str = "H200") -> Requirement:
             return ""
         limits = " and ".join(held.limiters)
         return (
-            f"{held.blocks_per_sm} blocks fit on an SM of an {device}, {least} are asked for: a thread takes "
-            f"{program.registers} registers, a block {smem} bytes of shared memory, and {limits} run out first. {hint}"
+            f"{held.blocks_per_sm} blocks fit on an SM of {with_article(device)}, {least} are asked for: a thread "
+            f"takes {program.registers} registers, a block {smem} bytes of shared memory, and {limits} run out first. "
+            f"{hint}"
         )
 
     return lack

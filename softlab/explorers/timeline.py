@@ -16,6 +16,7 @@ from typing_extensions import override
 from softlab.cuda.compile import kernel_folder
 from softlab.errors import Error
 from softlab.explorers.explorer import Explorer, buttons, menu, named, side_by_side, slider, steady
+from softlab.hardware.devices import with_article
 from softlab.instruments.snapshots import IssueLog, barrier_waits
 from softlab.instruments.timeline import Segment, Timeline, timeline
 from softlab.kernel import Kernel
@@ -266,7 +267,9 @@ class TimelineExplorer(Explorer):
             "states": {name: [one.warp for one in doings if one.state == name] for name in {d.state for d in doings}},
         }
         source = self._watch(self.kernel, self.block_size).subject.kernel.program.source
-        title = f"{self.kernel}: one block of {self.block_size} threads on an SM of an {found.device}, estimated"
+        title = (
+            f"{self.kernel}: one block of {self.block_size} threads on an SM of {with_article(found.device)}, estimated"
+        )
         window = Window.around(self.step, math.ceil(line.cycles), self.zoom)
         self.message.value = changing(tables.lines([cycles_sentence(found)]))
         self.picture.value = sm_timeline(line, window=window, clock=self.step, source=source, title=title)

@@ -19,6 +19,8 @@ MIB = 1024 * KIB
 
 #: The GPU to plan and emulate for where none is present and none is named.
 DEFAULT_NAME = "H200"
+#: Letters and a digit whose names begin with a vowel: "ef", "aitch", "eight".
+_LIKE_A_VOWEL = frozenset("AEFHILMNORSX8")
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,13 @@ class Device:
 def names() -> tuple[str, ...]:
     """The names of all known GPUs, oldest architecture first."""
     return tuple(_NAMED)
+
+
+def with_article(name: str, *, first: bool = False) -> str:
+    """ "an H200", "a GH200": a name as it stands in a sentence, as its ``first`` word with a capital. The letters of
+    such names are said one by one, so that the article follows from the sound of the first one."""
+    article = "an" if name[:1].upper() in _LIKE_A_VOWEL else "a"
+    return f"{article.capitalize() if first else article} {name}"
 
 
 def architectures() -> tuple[str, ...]:

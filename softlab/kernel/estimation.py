@@ -13,10 +13,12 @@ import numpy as np
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
-from softlab.errors import Error, KernelFault
-from softlab.hardware.devices import Device
+from softlab.errors import EstimateError, KernelFault
+from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
+from softlab.kernel.progress import ProgressBar
+from softlab.sass.lanes import WARP
 from softlab.sass.streams import Streams, WarpStream
 from softlab.timing import model, queues
 from softlab.timing import what_if as changes
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 
 _SECTOR = 32
+#: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
+#: of each of their warps.
+_PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
 #: Additions and multiplications that a lane does in one machine instruction of single precision.
 _FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 
@@ -93,6 +98,19 @@ class SampledLaunch:
         base = self.estimate(device, cache, timeline=timeline)
         return changes.WhatIf(base, {name: self.estimate(device, cache, what_if=name) for name in names})
 
+    def changes_what_it_loads(self) -> bool:
+        """Whether the interpreted blocks load what they or others of them store: a second launch may do other things.
+
+        Of an array, loads of any place and stores to any place count: which of them meet in the whole grid is not seen.
+        """
+        loaded, stored = self.columns.loaded(), self.columns.stored()
+        inside = [(loaded >= first) & (loaded <= last) for first, last in self.launch.extents]
+        arrays = any(
+            here.any() and ((stored >= first) & (stored <= last)).any()
+            for here, (first, last) in zip(inside, self.launch.extents, strict=True)
+        )
+        return arrays or bool(np.isin(loaded[~np.logical_or.reduce([*inside, loaded < 0])], stored).any())
+
     @cached_property
     def _fp32_operations(self) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
@@ -125,7 +143,7 @@ def sample_launch(
         longest = [blocks.longest(one, gpu) for one in samples]
         further = {
             b for one, long in zip(samples, longest, strict=True)
-            for b in more_blocks(one, counts, launch.blocks, long)
+            for b in more_blocks(one, counts, launch.blocks, long, blocks.most)
         } - set(counts)  # fmt: skip
         if further:
             counts |= blocks.interpret(further, gpu)
@@ -151,6 +169,8 @@ class _Blocks:
     def __init__(self, kernel: Kernel, shape: LaunchShape, args: Sequence[Any], launch: model.Timed) -> None:
         self._kernel, self._shape, self._args = kernel, shape, args
         self.launch = launch
+        #: Blocks that may be interpreted together, where blocks wait for others.
+        self.most: int | None = None
         self._parts: list[Streams] = []
         self._columns: Columns | None = None
 
@@ -179,6 +199,18 @@ class _Blocks:
         traits = model.code_traits(self.launch.program)
         return self.launch.blocks_wait or (traits.waits_for_blocks and self.launch.blocks > 1)
 
+    def _patience(self, blocks: int) -> int | None:
+        """For how many instructions blocks look for what others write: half a millisecond of a GPU or more. They may
+        count how often they look, so that their registers never are as before."""
+        if not self._may_wait:
+            return None
+        return _PATIENCE + _PATIENCE_OF_WARP * blocks * -(-prod(self.launch.block) // WARP)
+
+    @property
+    def _warps_may_wait(self) -> bool:
+        """Whether warps may wait for others of their block at a lock: they, too, go on in turns by time."""
+        return prod(self.launch.block) > WARP and bool(model.code_traits(self.launch.program).tries.any())
+
     def longest(self, sample: Sample, device: Device) -> dict[int, float]:
         """Block -> the cycles that its longest warp would take by itself; its instructions where an SM has more blocks
         than run at once, which hide each other's waits."""
@@ -199,9 +231,8 @@ class _Blocks:
         code = model.code_traits(launch.program)
         if self._may_wait:
             self.launch = replace(self.launch, blocks_wait=True)
-            longer = launch.blocks / len(counts) if code.tries_again else 1.0  # the more blocks, the longer the queue
-            fit = queues.fit_together({b: longer * count for b, count in counts.items()}, launch.blocks, at_once)
-            return self._anew(every if fit else set(counts), device)
+            self.most = queues.most_together(counts, at_once, grow=code.tries_again)
+            return self._anew(every if self.most >= launch.blocks else set(counts), device)
         if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
             return self._anew(every, device)
         return counts
@@ -227,13 +258,16 @@ class _Blocks:
     def _interpret(self, blocks: set[int]) -> dict[int, int]:
         from softlab.sass import interpret
 
-        found = interpret(
-            *(self._kernel, self._shape.grid, self._shape.block, self._args),
-            smem=self._shape.smem,
-            blocks=sorted(blocks),
-            variables=self._kernel.variables,
-            paced=self._may_wait,
-        )
+        with ProgressBar(len(blocks), "interpreting machine code") as progress:
+            found = interpret(
+                *(self._kernel, self._shape.grid, self._shape.block, self._args),
+                smem=self._shape.smem,
+                blocks=sorted(blocks),
+                variables=self._kernel.variables,
+                paced=self._may_wait or self._warps_may_wait,
+                progress=progress,
+                patience=self._patience(len(blocks)),
+            )
         self._parts.append(found.streams)
         self._columns = None
         self.launch = replace(
@@ -249,14 +283,14 @@ def _check_together(launch: model.Timed, device: Device) -> None:
     """Refuse a launch whose blocks wait for others, if these are too many.
 
     Raises:
-        Error: all of its blocks do not fit on the GPU at once, so that some would have to come later.
+        EstimateError: all of its blocks do not fit on the GPU at once, so that some would have to come later.
     """
     held = model.held(launch, device)
     if launch.blocks > held.blocks_per_sm * device.sm_count:
-        raise Error(
+        raise EstimateError(
             f"blocks of {launch.program.name} wait for other blocks, so that all {launch.blocks} would have to be "
-            f"interpreted together. An {device.name} holds {held.blocks_per_sm * device.sm_count} at once. Estimate a "
-            "smaller grid"
+            f"interpreted together. {with_article(device.name, first=True)} holds "
+            f"{held.blocks_per_sm * device.sm_count} at once. Estimate a smaller grid"
         )
 
 

@@ -336,6 +336,7 @@ class Kernel:
         Raises:
             UnsupportedInstruction: the machine code has an instruction that softlab does not interpret.
             UnknownInstruction: it has one that the timing model has no pipe for.
+            EstimateError: a kernel for another architecture, or blocks that wait for others and are too many.
             DisassemblyError: nvdisasm is missing.
             TypeError, ValueError: as for :meth:`run`; a GPU of another compute capability, or another ``cache``.
         """

@@ -1,4 +1,4 @@
-"""A progress bar for long runs of the emulator."""
+"""A progress bar for long runs of the emulator and long estimates."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ PROGRESS_AFTER = 2.0
 class ProgressBar:
     """A bar, on the terminal or in the notebook, for a run that takes more than 2 seconds."""
 
-    def __init__(self, blocks: int) -> None:
-        self._blocks = blocks
+    def __init__(self, blocks: int, doing: str = "emulating") -> None:
+        self._blocks, self._doing = blocks, doing
         self._done = 0
         self._start = time.monotonic()
         self._bar: Any = None
@@ -33,4 +33,4 @@ class ProgressBar:
         elif time.monotonic() - self._start > PROGRESS_AFTER and self._done < self._blocks:
             from tqdm.auto import tqdm
 
-            self._bar = tqdm(total=self._blocks, initial=self._done, unit="block", leave=False, desc="emulating")
+            self._bar = tqdm(total=self._blocks, initial=self._done, unit="block", leave=False, desc=self._doing)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.compile import Program
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.kernel.variables import VariableStore
 
 
@@ -41,7 +41,7 @@ class Launched:
         """The arguments as they are now.
 
         Raises:
-            Error: an array is gone.
+            EstimateError: an array is gone.
         """
         return [_strong(number, kept) for number, kept in enumerate(self.kept)]
 
@@ -57,5 +57,5 @@ def _strong(number: int, kept: Any) -> Any:
         return kept
     array = kept()
     if array is None:
-        raise Error(f"the array of argument {number} is gone: call kernel.estimate(...) with arrays instead")
+        raise EstimateError(f"the array of argument {number} is gone: call kernel.estimate(...) with arrays instead")
     return array

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softlab.cuda.workspaces import with_workspace
 from softlab.dtypes import ELEMENT_TYPES
-from softlab.errors import Error, PlanError
+from softlab.errors import EstimateError, PlanError
 from softlab.kernel import Kernel
 from softlab.operators.executors import arguments, program_of
 from softlab.plans import Plan
@@ -16,8 +18,14 @@ from softlab.traces import Run, Trace
 
 if TYPE_CHECKING:
     from softlab.hardware.devices import Device
+    from softlab.kernel.estimation import SampledLaunch
     from softlab.timing.estimates import Estimate
     from softlab.timing.what_if import WhatIf
+
+_AS_LEFT = (
+    "the arrays are as the run left them, and the launch loads what it stores: the run itself may have done something "
+    "else. kernel.estimate(...) takes arrays as they were"
+)
 
 
 def estimate(
@@ -28,17 +36,19 @@ def estimate(
     Arguments:
         subject: a :class:`softlab.Plan`, whose input is taken to be zeros; a :class:`softlab.Trace`, by its plan; or a
             :class:`softlab.Run`, whose arguments must still be alive: a run keeps its numbers, and only weak references
-            to its arrays.
+            to its arrays. They and the kernel's variables are taken as they are now. Where the launch loads what it
+            stores, a note says so: the run may have done something else.
         device: "H200" or "H100"; None is the device of the plan if it has compute capability 9.0, else an H200.
         cache: "cold" (L2 holds nothing of the arrays) or "warm" (it holds what fits).
         what_if, timeline: as for :meth:`softlab.Kernel.estimate`.
 
     Raises:
-        TypeError: none of these. Error: a run that was loaded from a file, or whose arrays are gone. Others as for
-            :meth:`softlab.Kernel.estimate`.
+        TypeError: none of these. EstimateError: a run that was loaded from a file, or whose arrays are gone. Others as
+            for :meth:`softlab.Kernel.estimate`.
     """
-    kernel, given = _launch(subject, device)
-    return kernel.estimate(**given, cache=cache, what_if=what_if, timeline=timeline)
+    sampled, gpu, changed = _sampled(subject, device, (what_if,) if what_if else ())
+    found = sampled.estimate(gpu, cache, what_if=what_if, timeline=timeline)
+    return _noted(found) if changed else found
 
 
 def what_if(subject: Any, *, device: Device | str | None = None, cache: str = "cold") -> WhatIf:
@@ -46,8 +56,25 @@ def what_if(subject: Any, *, device: Device | str | None = None, cache: str = "c
 
     Arguments and errors as for :func:`estimate`.
     """
+    from softlab.timing.what_if import CHANGES
+
+    sampled, gpu, changed = _sampled(subject, device, tuple(CHANGES))
+    found = sampled.what_if(gpu, cache)
+    return replace(found, base=_noted(found.base)) if changed else found
+
+
+def _noted(found: Estimate) -> Estimate:
+    return replace(found, notes=(*found.notes, _AS_LEFT))
+
+
+def _sampled(subject: Any, device: Any, names: Sequence[str]) -> tuple[SampledLaunch, Any, bool]:
+    """The sampled launch, its device, and whether its arrays are those that a run has changed."""
+    from softlab.kernel.estimation import sample_launch
+
     kernel, given = _launch(subject, device)
-    return kernel.what_if(**given, cache=cache)
+    sampled = sample_launch(kernel, **given, sample=None, names=names)
+    of_plan = isinstance(subject, Plan) or (isinstance(subject, Trace) and isinstance(subject.plan, Plan))
+    return sampled, given["device"], not of_plan and sampled.changes_what_it_loads()
 
 
 def _launch(subject: Any, device: Any) -> tuple[Kernel, dict[str, Any]]:
@@ -84,7 +111,7 @@ def plan_arguments(plan: Plan) -> tuple[Any, ...]:
 
 def _of_run(run: Run, device: Any) -> tuple[Kernel, dict[str, Any]]:
     if run.launched is None:
-        raise Error("a run from a file does not know its arguments: call kernel.estimate(...) instead")
+        raise EstimateError("a run from a file does not know its arguments: call kernel.estimate(...) instead")
     program, args = run.launched.program, run.launched.arguments()
     launch = {"grid": run.grid, "block": run.block, "args": args, "smem": run.smem_bytes, "device": device}
     return Kernel.from_program(program, run.launched.variables), launch

@@ -20,7 +20,7 @@ from softlab.emulator.memory.allocations import Allocations
 from softlab.emulator.memory.heap import HEAP_BYTES
 from softlab.emulator.ptx.linker import Image, link
 from softlab.emulator.ptx.parser import parsed
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.hardware.devices import Device
 from softlab.sass.calls import DriverCalls, function_handles, may_recurse
 from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
@@ -110,7 +110,10 @@ class _Compiled:
 @lru_cache(maxsize=32)
 def _compiled(program: Program) -> _Compiled:
     if not program.arch.startswith(ARCHITECTURE):
-        raise Error(f"the machine code of {ARCHITECTURE} alone can be interpreted; the kernel is for {program.arch}")
+        raise EstimateError(
+            f"no estimate of {program.name}: it is compiled for {program.arch}, and the machine code of {ARCHITECTURE} "
+            f'alone is known. Compile it with arch="{ARCHITECTURE}"; of a plan: plan for device="H200"'
+        )
     image = link(parsed(program.ptx, program.file), program.entry)
     instructions = disassemble(program, alone=True)  # says what is missing where there is no machine code
     cubin = Cubin(program.cubin)
@@ -141,16 +144,16 @@ def interpret(
     budget: int = BUDGET,
     variables: VariableValues | None = None,
     paced: bool = False,
+    **watched: Any,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
 
     Arguments:
-        kernel: compiled for sm_90.
-        grid, block: blocks of the grid and threads per block, ints or up to three each.
+        kernel: compiled for sm_90. grid, block: blocks of the grid and threads per block, ints or up to three each.
         args: one for each parameter, as :meth:`softlab.Kernel.run` takes them (NumPy arrays).
         smem: dynamic shared memory per block in bytes.
         blocks: linear indices of the blocks to interpret. Whole clusters are interpreted. None: all.
-        budget: instructions that all warps together may issue.
+        budget: instructions that all warps together may issue. watched: as :meth:`Machine.run` takes it.
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
@@ -158,7 +161,7 @@ def interpret(
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
         KernelFault: an access out of bounds or misaligned, or blocks that wait for ever.
-        Error: the program is for another architecture.
+        EstimateError: the program is for another architecture.
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
     compiled, memory = _compiled(kernel.program), Allocations()
@@ -167,7 +170,7 @@ def interpret(
     setup = _setup(kernel.program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
     with _machine(compiled) as machine:
         machine.begin(setup, paced=paced)
-        machine.run()
+        machine.run(**watched)
         return _interpretation(machine, mapped, args)
 
 

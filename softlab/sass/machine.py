@@ -120,6 +120,7 @@ class Machine:
         self.now = Lanes(np.arange(len(self.live)), self.live.copy(), self.live)
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
+        self._taken: set[int] = set()  # the runs whose registers the executing lanes have
         self.offset = self.pc = self.issued = self.changes = 0
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = -1
@@ -187,14 +188,20 @@ class Machine:
 
     # Execution
 
-    def run(self) -> None:
+    def run(self, progress: Callable[[int], None] | None = None, patience: int | None = None) -> None:
         """Execute until all lanes have ended.
+
+        Arguments:
+            progress: it is told now and then how many blocks more have ended.
+            patience: instructions that may be issued while no memory changes and no lane ends: where blocks look for
+                what others write, nobody will write it any more. None: any number.
 
         Raises:
             KernelFault: an access outside the arrays, or a launch that does not end.
             UnsupportedInstruction: an instruction that is not known.
         """
         self.push(0, self.now)
+        ended, runs, last = 0, 0, (0, 0)  # changes, and what was issued until then
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
                 pc = self._turns.choose(self._waiting)
@@ -203,6 +210,20 @@ class Machine:
                     raise self._infinite_loop(f"issued more than {self.setup.budget} instructions")
                 if self._turns.stuck:
                     self._give_way()
+                runs += 1
+                if not runs % _RUNS:
+                    if self.changes != last[0]:
+                        last = self.changes, self.issued
+                    if patience is not None and self.issued - last[1] > patience:
+                        raise self._infinite_loop(f"have stored nothing for {patience} instructions")
+                    if progress is not None:
+                        before, ended = ended, self._ended_blocks
+                        progress(ended - before)
+
+    @property
+    def _ended_blocks(self) -> int:
+        """Blocks of which no lane lives."""
+        return self.setup.blocks - int(self.live.reshape(self.setup.blocks, -1).any(axis=1).sum())
 
     def _waits(self) -> bool:
         if not self.live.any():
@@ -265,11 +286,12 @@ class Machine:
                 self._enter(chosen)
         self.pc = pc
         own = self._own
-        if own is not self._all:
+        if own is not self._all and pc not in self._taken:
             for number in run.reads:
                 if own[number] is None:
                     own[number] = chosen.take(self._all[number])
             self._dirty |= run.writes
+            self._taken.add(pc)
         if run.ready is not None and not self._pass(run.ready(own), pc):
             return
         self.log.run(chosen, run.start, run.length)
@@ -344,7 +366,7 @@ class Machine:
     def _enter(self, lanes: Lanes) -> None:
         """Make these lanes the executing ones: bring the registers of the others home."""
         self.sync()
-        self.now = lanes
+        self.now, self._taken = lanes, set()
         if lanes.full:
             self._own = self._all
             return
@@ -367,7 +389,7 @@ class Machine:
                 bring_per_warp(now, home, number, value)
             else:
                 bring(now, home, number, value, self._choice)
-        self._dirty = set()
+        self._dirty, self._taken = set(), set()
         self._own = self._no_registers()
 
     # Steps
@@ -558,6 +580,8 @@ class Machine:
         return guarded
 
 
+#: After this number of runs whoever waits for the interpretation is told how far it is, and patience may end.
+_RUNS = 256
 _FRESH = fresh_registers()
 _PER_WARP = [is_per_warp(number) for number in range(REGISTERS)]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from softlab.emulator.memory.allocations import Allocation, Allocations
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.sass.lanes import all_true, any_true
 
 #: Bytes per lane -> the dtype that moves them. complex128 moves 16 bytes in one piece, whatever they are.
@@ -240,7 +240,7 @@ class Stacks(BlockMemory):
     def _grow(self) -> None:
         nbytes = 2 * self.nbytes
         if self._rows * nbytes > MOST_STACK_BYTES:
-            raise Error(
+            raise EstimateError(
                 f"the functions of this kernel call themselves so deep that the stacks of {self._rows} threads take "
                 f"more than {MOST_STACK_BYTES >> 20} MiB; an estimate follows recursion up to there. Recurse less "
                 "deeply, or let `sample` name fewer blocks"

@@ -28,6 +28,7 @@ _STORED, _STORED_START = 0.0004, 0.03
 #: lanes of all launches.
 _Mark = tuple[bool, bool, bool]
 _ZERO = Operand("R", ZERO)
+_NO_SIGNS: tuple[_Mark, ...] = ((False, False, False),)
 
 
 #: The compiled functions.
@@ -136,6 +137,19 @@ def of_floats(
 
     marks = tuple(_mark(form.operands[number]) for number in numbers)
     return _fast(by_numpy, [form.bits(n) for n in numbers], native and _function(native, marks, np.uint32, tests))
+
+
+def of_word(form: Form, number: int, function: Callable[..., Value], native: NativeForm) -> Reader:
+    """A function of the registers that gives the bits of a float32 of an operand's 32 bits, uint32.
+
+    Arguments: as of :func:`of_floats`, for LLVM as a float of these bits. An operand without signs.
+    """
+    bits = form.u32(number)
+
+    def by_numpy(r: list) -> Value:
+        return function(bits(r)).view(np.uint32)
+
+    return _fast(by_numpy, [bits], _function(native, _NO_SIGNS, np.uint32, False))
 
 
 def of_doubles(form: Form, numbers: Sequence[int], function: Callable[..., Value], native: NativeForm) -> Reader:

@@ -6,7 +6,7 @@ The functions are written for :mod:`softlab.emulator.machine.native_python`. The
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,8 +26,8 @@ _NEAR_MASK = (1 << 38) - 1
 _NONE = 1 << 62
 #: What NumPy takes for one request, in units of 100 microseconds.
 _REQUEST = 0.01
-#: Warps of a request in the mean, below which all are counted in one call.
-_SMALL = 256
+#: Warps of a request in the mean, below which all are counted in one call: copying takes less than further calls.
+_SMALL = 48
 #: A request of the lanes of a run: the first entry of the run, the offset of the instruction, the addresses and which
 #: lanes are active.
 Kept = tuple[int, int, np.ndarray, np.ndarray]
@@ -204,19 +204,6 @@ def rule_of(space: int, kind: int, of_matrices: bool) -> int:
     return STORES if kind == Kind.STORE or of_matrices else LOADS  # the lanes of a store are not paired either
 
 
-def _joined(
-    requests: Sequence[Kept], total: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """First entry, offset and number of warps of each request, and the addresses and active lanes of all of them: of
-    many small ones at once, of large ones each by itself."""
-    groups = [requests] if total < _SMALL * len(requests) else [[one] for one in requests]
-    for group in groups:
-        firsts, places, addresses, actives = zip(*group, strict=True)
-        sizes = np.array([len(one) for one in addresses])
-        address, active = (one[0] if len(group) == 1 else np.concatenate(one) for one in (addresses, actives))
-        yield np.array(firsts), np.array(places), sizes, address, active
-
-
 def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple[np.ndarray, ...] | None:
     """The requests that have an active lane: entry, offset, wavefronts, how many sectors, and all sectors.
 
@@ -228,17 +215,27 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
     total = sum(len(address) for _, _, address, _ in requests)
     if not COUNT.ready(compiled_blocks(), _REQUEST * total):
         return None
-    rows, wavefronts, counts, entries, offsets = np.empty((5, total), np.int64)
+    rows, wavefronts, counts = np.empty((3, total), np.int64)
     sectors, scratch = np.empty(total * _LANES, np.int64), np.zeros(SCRATCH, np.int64)
     out = tuple(map(id, (rows, wavefronts, counts, sectors, scratch)))
-    kept, filled = 0, 0
-    for firsts, places, sizes, address, active in _joined(requests, total):
+    firsts, places, addresses, actives = zip(*requests, strict=True)
+    sizes = [len(one) for one in addresses]
+    if total < _SMALL * len(requests):
+        addresses, actives = (np.concatenate(addresses),), (np.concatenate(actives),)
+    kept, filled, ends = 0, 0, [0]
+    for address, active in zip(addresses, actives, strict=True):
         lanes, on = np.ascontiguousarray(address), np.ascontiguousarray(active)
         filled = COUNT.call(id(lanes), id(on), len(lanes), rule, width, unit.bit_length() - 1, *out, kept, filled)
         if filled == UNKNOWN:
             return None
-        before, kept = kept, int(scratch[KEPT])
-        found = rows[before:kept]
-        entries[before:kept] = np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)[found] + found
-        offsets[before:kept] = np.repeat(places, sizes)[found]
-    return (*(one[:kept].copy() for one in (entries, offsets, wavefronts, counts)), sectors[:filled].copy())
+        kept = int(scratch[KEPT])
+        ends.append(kept)
+    found = rows[:kept]
+    if len(addresses) < len(requests):  # the rows of one request follow those of the one before
+        begins = np.cumsum(sizes) - sizes
+        request = np.repeat(np.arange(len(sizes)), sizes)[found]
+        entries, offsets = (np.array(firsts) - begins)[request] + found, np.array(places)[request]
+    else:
+        many = np.diff(ends)
+        entries, offsets = np.repeat(firsts, many) + found, np.repeat(places, many)
+    return entries, offsets, wavefronts[:kept].copy(), counts[:kept].copy(), sectors[:filled].copy()

@@ -18,6 +18,8 @@ from softlab.timing.first_loads import first_loads
 
 #: Whether a request of each kind changes memory.
 _WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
+#: Whether one brings a value.
+_LOADS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC) for kind in Kind])
 _ATOMICS = np.array([kind in (Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 #: What NumPy takes for an instruction, in units of 100 microseconds.
 _INSTRUCTION = 0.00005
@@ -199,6 +201,27 @@ class Columns:
         limits = np.searchsorted(keys, firsts)
         found = keys - np.repeat(firsts[:-1] - least, np.diff(limits))
         return [found[low:high] for low, high in pairwise(limits.tolist())]
+
+    def loaded(self) -> np.ndarray:
+        """The distinct sectors of global memory whose values any block asks for, ascending: int64."""
+        return self._of_all(_LOADS)
+
+    def stored(self) -> np.ndarray:
+        """Those that any block stores or changes, likewise."""
+        return self._of_all(_WRITES)
+
+    def _of_all(self, kinds: np.ndarray) -> np.ndarray:
+        return distinct(self.sectors[np.repeat(self._global(kinds), self.counts)])
+
+    def most_lanes(self, chosen: np.ndarray) -> int:
+        """How many lanes of one block execute the chosen instructions at most. chosen: bool, by instruction."""
+        if not chosen.any():
+            return 0
+        places = np.flatnonzero(chosen[self.instructions])
+        warps = np.searchsorted(np.cumsum(self.lengths), places, "right")
+        masks = np.zeros(len(self.lengths), np.uint32)
+        np.bitwise_or.at(masks, warps, self.active[places])
+        return max(self.by_block(np.bitwise_count(masks).astype(np.int64), np.add).values(), default=0)
 
     def local_bytes(self) -> float:
         """Bytes of local memory that a warp uses, in the mean."""

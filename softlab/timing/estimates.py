@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 
+from softlab.hardware.devices import with_article
 from softlab.timing.journal import SmTimeline
 
 #: What a launch can be bound by. "launch": starting the kernel and its blocks takes most of the time. "latency": no
@@ -86,8 +87,9 @@ class Estimate:
 
     def _rows(self) -> list[tuple[str, str]]:
         stalls = ", ".join(f"{name} {share:.0%}" for name, share in list(self.stalls.items())[:_STALLS])
+        where = f"{with_article(self.device)}, {self.cache} cache"
         rows = [
-            ("time", f"{self.microseconds:.2f} us on an {self.device}, {self.cache} cache; {self.cycles:.0f} cycles"),
+            ("time", f"{self.microseconds:.2f} us on {where}; {self.cycles:.0f} cycles"),
             ("bound by", f"{self.bound} ({_uses(self.use)})"),
             ("warps", stalls),
             ("occupancy", f"{self.occupancy:.0%}"),

@@ -42,6 +42,7 @@ Index3 = tuple[int, int, int]
 _BUSY = 0.6
 #: Blocks whose instructions differ by more than this share of their mean (standard deviation) are called different.
 _DIFFERENT = 0.2
+_SECTOR = 32
 _UNITS = {
     "fma": Pipe.FMA, "alu": Pipe.ALU, "fp64": Pipe.FP64, "sfu": Pipe.XU, "uniform": Pipe.UNIFORM,
     "tensor": Pipe.TENSOR,
@@ -151,9 +152,8 @@ def estimate(
         cycles = max(cycles, longest)
     cycles *= _last_warp(launch, columns, code, p, sample, _busy(memory, run, p))
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
-    every = np.array(list(columns.instructions_of_blocks.values()), float)
     why = _unmeasured(launch, columns, code)
-    found = _record(launch, sample, device, cache, p, program, memory, run, counts, every, cycles, why)
+    found = _record(launch, sample, device, cache, p, program, memory, run, counts, columns, cycles, why)
     return found if journal is None else replace(found, timeline=SmTimeline.of(journal, order, program.lines))
 
 
@@ -259,8 +259,9 @@ def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
 
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, every: np.ndarray, cycles: float, unmeasured: str,
+    run: SmRun, counts: np.ndarray, columns: Columns, cycles: float, unmeasured: str,
 ) -> Estimate:  # fmt: skip
+    every = np.array(list(columns.instructions_of_blocks.values()), float)
     use = _use(memory, run, p)
     states = [sum(one) for one in run.states]
     total = sum(states) or 1.0
@@ -271,7 +272,7 @@ def _record(
     instructions = float(every.mean()) * launch.blocks if len(every) else 0.0
     scale = instructions / max(1.0, float(counts.sum()) * done)
     bound = _bound(use, stalls, kernel_us, p)
-    return Estimate(
+    found = Estimate(
         kernel=launch.program.name,
         device=device.name,
         cache=cache,
@@ -293,6 +294,16 @@ def _record(
         notes=(*_notes(run, sample, counts, every, launch.blocks), *_notes_of_launch(launch)),
         _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
     )
+    return _with_loads_of_others(found, columns)
+
+
+def _with_loads_of_others(found: Estimate, columns: Columns) -> Estimate:
+    """An estimate whose simulated blocks bring nothing from DRAM, with what other interpreted blocks bring."""
+    if found.cache == "warm" or found.dram_bytes:
+        return found
+    known = len(columns.loaded()) * _SECTOR
+    note = f"the simulated blocks load nothing; dram_bytes is what {len(columns.blocks)} interpreted blocks load"
+    return replace(found, dram_bytes=float(known), notes=(*found.notes, note)) if known else found
 
 
 def _use(memory: Memory, run: SmRun, p: Parameters) -> dict[str, float]:
@@ -360,6 +371,8 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
         if (seen := len(columns.blocks)) < launch.blocks:
             what = f"only {seen} of these {launch.blocks} blocks were interpreted"
             reasons.append(f"{what}, so the waits may be too short")
+    elif columns.most_lanes(code.tries) > 1:
+        reasons.append("threads of a block wait for each other at a lock, and how often they look is known roughly")
     if code.sleeps[columns.instructions].any():
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
     if code.times_itself[columns.instructions].any():

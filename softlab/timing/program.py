@@ -16,7 +16,7 @@ from enum import IntEnum
 from functools import cached_property
 
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.sass.products import SHAPES, registers_of_operands
 from softlab.timing.parameters import Parameters
 
@@ -62,7 +62,7 @@ class Action(IntEnum):
 Row = tuple[int, int, float, int, tuple[int, ...], int, int, float, float, float, float, float, int, float]
 
 
-class UnknownInstruction(Error):
+class UnknownInstruction(EstimateError):
     """The timing model has no pipe for an instruction; the message names it and its line."""
 
 

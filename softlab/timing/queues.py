@@ -41,13 +41,16 @@ def may_share(columns: Columns) -> bool:
     return bool(((sectors[1:] == sectors[:-1]) & (blocks[1:] == blocks[:-1])).any())
 
 
-def fit_together(counts: Mapping[int, float], blocks: int, at_once: int) -> bool:
-    """Whether all blocks of a grid are few enough to be interpreted together.
+def most_together(counts: Mapping[int, int], at_once: int, *, grow: bool) -> int:
+    """How many blocks that wait for others are few enough to be interpreted together.
 
     Arguments:
-        counts: block -> its instructions, of some. blocks, at_once: as for :func:`few_enough`.
+        counts: block -> its instructions, of some. at_once: as for :func:`few_enough`. grow: whether a block has the
+            more to do the more blocks there are, as where they stand in a queue.
     """
-    return blocks <= _WAVES * at_once and sum(counts.values()) / max(1, len(counts)) * blocks <= _TOGETHER
+    known = max(1, len(counts))
+    each = max(1.0, sum(counts.values()) / known)
+    return min(_WAVES * at_once, int((_TOGETHER * known / each) ** 0.5 if grow else _TOGETHER / each))
 
 
 def compare(columns: Columns, code: CodeTraits) -> bool:

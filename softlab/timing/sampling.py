@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.errors import Error
+from softlab.errors import EstimateError
 from softlab.timing.sm import SmRun
 
 Index3 = tuple[int, int, int]
@@ -129,18 +129,19 @@ def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
 
 
 def more_blocks(
-    sample: Sample, counts: Mapping[int, int], blocks: int, longest: Mapping[int, float] | None = None
-) -> tuple[int, ...]:
+    sample: Sample, counts: Mapping[int, int], blocks: int, longest: Mapping[int, float] | None = None,
+    most: int | None = None,
+) -> tuple[int, ...]:  # fmt: skip
     """Further blocks to interpret, since those of the sample differ in their instructions.
 
-    Arguments: as of :func:`slowest`.
+    Arguments: as of :func:`slowest`. most: no more blocks than these; None: as many as have not too many instructions.
     """
     inner = tuple(b for b in counts if b not in (0, blocks - 1)) if len(counts) > 4 else tuple(counts)
     mean = float(np.mean([counts[b] for b in inner]))
     of_blocks: tuple[Mapping[int, float], ...] = (counts, longest or {})
     if not any(_differ([known[b] for b in inner]) for known in of_blocks if known):
         return ()
-    wanted = min(blocks, int(INTERPRETED / max(1.0, mean)))
+    wanted = min(blocks, int(INTERPRETED / max(1.0, mean)), blocks if most is None else most)
     return tuple(sorted(set(_drawn(blocks, wanted)) - set(counts)))
 
 
@@ -281,7 +282,7 @@ def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
     count = len(sample.blocks)
     if not run.complete:
         if not run.progress:
-            raise Error(
+            raise EstimateError(
                 f"the timing model stands still after {run.issued} of {instructions:.0f} instructions: warps wait for "
                 "a barrier that no other warp reaches in it. It has no estimate for this launch"
             )

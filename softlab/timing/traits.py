@@ -19,6 +19,8 @@ _PAST_L1 = frozenset(("STRONG", "GPU", "SYS", "MMIO", "BYPASS"))
 
 _BRANCHES = frozenset(("BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"))
 _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
+#: Those of global memory that bring a value.
+_IN_GLOBAL = frozenset(("ATOM", "ATOMG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
 _SLOW = frozenset(("CAS", "F64"))
 _CLOCKS = frozenset(("SR_CLOCK", "SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI"))
@@ -32,8 +34,9 @@ class CodeTraits:
     whether it passes L1 by. ``stalls`` int64: its stall count. bool: whether it ``waits`` for a scoreboard, has a guard
     (``guarded``), ``jumps``, ``ends`` lanes, is a BSYNC (``meets``), a YIELD (``yields``), or a WARPSYNC.EXCLUSIVE
     (``parts``), compares and ``swaps`` global memory, ``sleeps``, or reads a clock in a loop (``times_itself``).
-    ``looks_again``: whether a loop loads what other blocks write: every reader sees it as L2 has it. ``tries_again``:
-    whether an atomic of a loop tries the same in each turn, as for a lock.
+    ``tries``: an atomic of a loop that tries the same in each turn, as for a lock. ``looks_again``: whether a loop
+    loads what other blocks write: every reader sees it as L2 has it. ``tries_again``: whether one that ``tries`` does
+    it in global memory.
     """
 
     widths: np.ndarray
@@ -49,6 +52,7 @@ class CodeTraits:
     swaps: np.ndarray
     sleeps: np.ndarray
     times_itself: np.ndarray
+    tries: np.ndarray
     looks_again: bool
     tries_again: bool
 
@@ -62,6 +66,7 @@ class CodeTraits:
         """Those of a code."""
         opcodes, controls = [one.opcode for one in code], [one.control for one in code]
         loops = _loops(code)
+        tries = np.array([_tries_again(code, n, loops) for n in range(len(code))], bool)
         return cls(
             np.array([access_width(one) for one in code], np.int64),
             np.array([_code(one) for one in code], np.int64),
@@ -73,11 +78,12 @@ class CodeTraits:
             np.array([name == "BSYNC" for name in opcodes], bool),
             np.array([name == "YIELD" for name in opcodes], bool),
             np.array([one.opcode == "WARPSYNC" and "EXCLUSIVE" in one.modifiers for one in code], bool),
-            np.array([one.opcode in ("ATOM", "ATOMG") and "CAS" in one.modifiers for one in code], bool),
+            np.array([one.opcode in _IN_GLOBAL and "CAS" in one.modifiers for one in code], bool),
             np.array([name == "NANOSLEEP" for name in opcodes], bool),
             np.array([_reads_clock(one) and _inside(n, loops) for n, one in enumerate(code)], bool),
+            tries,
             any(_inside(n, loops) for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers),
-            _tries_again(code, loops),
+            bool((tries & np.array([name in _IN_GLOBAL for name in opcodes], bool)).any()),
         )
 
 
@@ -96,16 +102,15 @@ def _reads_clock(one: MachineInstruction) -> bool:
     return one.opcode in ("S2R", "S2UR", "CS2R") and bool(_CLOCKS.intersection(one.operands))
 
 
-def _tries_again(code: Sequence[MachineInstruction], loops: Sequence[tuple[int, int]]) -> bool:
-    tries = [n for n, one in enumerate(code) if _may_wait(one)]
-    return any(
-        _same_again(code[first : last + 1], code[n]) for first, last in loops for n in tries if first <= n <= last
+def _tries_again(code: Sequence[MachineInstruction], place: int, loops: Sequence[tuple[int, int]]) -> bool:
+    return _may_wait(code[place]) and any(
+        _same_again(code[first : last + 1], code[place]) for first, last in loops if first <= place <= last
     )
 
 
 def _may_wait(one: MachineInstruction) -> bool:
     """Whether an atomic may be what a lock or a flag is looked at with: it swaps, or it changes nothing."""
-    if one.opcode not in ("ATOM", "ATOMG"):
+    if one.opcode not in (*_IN_GLOBAL, "ATOMS"):
         return False
     return bool({"CAS", "EXCH"} & set(one.modifiers)) or one.operands[-1] == "RZ"
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.hardware.devices import Device
+from softlab.hardware.devices import Device, with_article
 from softlab.timing.parameters import DEVICES, Parameters
 
 #: The version of the model: raised with every change of its results.
@@ -63,7 +63,7 @@ def sentence(found: Mapping[str, Any], device: str, bound: str, cache: str) -> s
         else ""
     )
     return (
-        f"on an {device} ({cache} cache) version {found['model']} of the model was off by {median:.0%} in the median "
-        f"and by {tenth:.0%} at the 90th percentile of {len(chosen)} launches {which}, predicted before they were "
-        f"measured ({found['set']} set, {len(launches)} launches, {found['date']}){now}"
+        f"on {with_article(device)} ({cache} cache) version {found['model']} of the model was off by {median:.0%} in "
+        f"the median and by {tenth:.0%} at the 90th percentile of {len(chosen)} launches {which}, predicted before "
+        f"they were measured ({found['set']} set, {len(launches)} launches, {found['date']}){now}"
     )

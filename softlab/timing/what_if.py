@@ -13,7 +13,7 @@ from html import escape
 import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
-from softlab.hardware.devices import Device
+from softlab.hardware.devices import Device, with_article
 from softlab.sass.streams import Kind, Space, WarpStream
 from softlab.timing.estimates import Estimate
 from softlab.timing.parameters import Parameters
@@ -59,7 +59,7 @@ class WhatIf:
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {name:<20} {time:>12}  {bound}" for name, time, bound in self._rows())
-        return f"What if, {self.base.kernel} on an {self.base.device}, {self.base.cache} cache:\n{rows}"
+        return f"What if, {self.base.kernel} on {with_article(self.base.device)}, {self.base.cache} cache:\n{rows}"
 
     def _repr_html_(self) -> str:
         body = "\n".join(

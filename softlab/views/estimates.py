@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from softlab.hardware.devices import with_article
 from softlab.timing.estimates import Estimate, LineTime
 from softlab.views import svg
 from softlab.views.style import BLUE, ORANGE, ROLES, SKY, VERMILLION, YELLOW
@@ -70,8 +71,8 @@ def estimate_sentences(found: Estimate, source: str = "") -> tuple[str, ...]:
     ``source``: the text that the lines belong to; without it they are not quoted.
     """
     head = (
-        f"Estimated {duration(found.microseconds)} on an {found.device} with a {found.cache} L2 cache, bound by "
-        f"{BOUND_WORDS[found.bound]}."
+        f"Estimated {duration(found.microseconds)} on {with_article(found.device)} with a {found.cache} L2 cache, "
+        f"bound by {BOUND_WORDS[found.bound]}."
     )
     error = found.validated[0].upper() + found.validated[1:] + "."
     return (head, *filter(None, (costliest_sentence(found, source),)), error, *(f"Note: {n}." for n in found.notes))

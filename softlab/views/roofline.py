@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from softlab.hardware.devices import with_article
 from softlab.timing.estimates import Estimate
 from softlab.views.roofs import Axes, axes_and_rates, only_device, point_of
 from softlab.views.style import INK, ROLES, SERIES, SKY, layout, stamped
@@ -46,7 +47,7 @@ def roofline(estimates: Mapping[str, Estimate]) -> go.Figure:
             ),
         ],
         layout(
-            f"Roofline of an {name}, estimated", f"{axes.work} per byte of DRAM", axes.speed, height=420,
+            f"Roofline of {with_article(name)}, estimated", f"{axes.work} per byte of DRAM", axes.speed, height=420,
             legend={"y": 1.0, "yanchor": "bottom", "x": 0},
         ),
     )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from softlab.hardware.devices import Device
+from softlab.hardware.devices import Device, with_article
 from softlab.timing.estimates import Estimate
 from softlab.timing.parameters import parameters
 from softlab.views import svg
@@ -91,7 +91,7 @@ def small_roofline(found: Estimate) -> str:
     parts.append(svg.line(scale.x(min(ridges)), flat, scale.x(high), flat, stroke=svg.INK, width=2))
     parts.append(svg.text(scale.x(high), flat - 8, axes.roof, anchor="end"))
     parts += _point_parts(scale, found, axes, x, y)
-    return svg.drawing(_HEIGHT, parts, title=f"Roofline of an {found.device}, estimated", estimated=True)
+    return svg.drawing(_HEIGHT, parts, title=f"Roofline of {with_article(found.device)}, estimated", estimated=True)
 
 
 @dataclass(frozen=True)

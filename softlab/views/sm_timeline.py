@@ -9,6 +9,7 @@ from html import escape
 
 import numpy as np
 
+from softlab.hardware.devices import with_article
 from softlab.timing.estimates import Estimate
 from softlab.timing.journal import SmTimeline, Stretch
 from softlab.timing.stalls import REASONS
@@ -125,8 +126,8 @@ def cycles_sentence(found: Estimate) -> str:
     waits = [(name, share) for name, share in found.stalls.items() if name in STALL_WORDS][:2]
     words = " and ".join(f"{share:.0%} for {STALL_WORDS[name]} ({name})" for name, share in waits)
     return (
-        f"Estimated {shown(round(found.cycles))} cycles on an SM of an {found.device}. Of their time the warps wait"
-        f" {words}, and in {found.stalls.get('selected', 0):.0%} of it they issue."
+        f"Estimated {shown(round(found.cycles))} cycles on an SM of {with_article(found.device)}. Of their time "
+        f"the warps wait {words}, and in {found.stalls.get('selected', 0):.0%} of it they issue."
     )
 
 

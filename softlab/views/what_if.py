@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from softlab.hardware.devices import with_article
 from softlab.timing.estimates import Estimate
 from softlab.timing.what_if import CHANGES, WhatIf
 from softlab.views import svg
@@ -20,7 +21,7 @@ def what_if_bars(found: WhatIf) -> str:
     """SVG: one bar per change, as long as the estimated time, stacked by the shares of the warps' cycles."""
     shown = {"as it is": found.base, **found.changed}
     scale = (svg.WIDTH - _LEFT - _RIGHT) / max(one.microseconds for one in shown.values())
-    title = f"What if? {found.base.kernel} on an {found.base.device}, estimated"
+    title = f"What if? {found.base.kernel} on {with_article(found.base.device)}, estimated"
     parts = [svg.text(0, 14, title, bold=True, size=13)]
     legend, y = group_legend({name for one in shown.values() for name in one.stalls})
     parts += legend

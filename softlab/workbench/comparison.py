@@ -12,7 +12,7 @@ import numpy as np
 
 from softlab.cuda.textures import Surface
 from softlab.errors import Error
-from softlab.hardware.devices import Device
+from softlab.hardware.devices import Device, with_article
 from softlab.kernel.c_types import declared_types
 from softlab.traces import Run, Trace
 from softlab.workbench.figures import occupancy_of
@@ -79,7 +79,7 @@ class Comparison:
         if self.estimates is not None:
             old, new = (one.microseconds for one in self.estimates)
             found.append(
-                f"Estimated time on an {self.estimates[0].device}: {old:.2f} us, then {new:.2f} us "
+                f"Estimated time on {with_article(self.estimates[0].device)}: {old:.2f} us, then {new:.2f} us "
                 f"({new / old - 1:+.0%}); bound by {self.estimates[0].bound}, then by {self.estimates[1].bound}."
             )
         return [*found, *self.notes]

@@ -11,7 +11,7 @@ import pytest
 
 import softlab
 from softlab.hardware import devices
-from softlab.hardware.devices import Device, resolve
+from softlab.hardware.devices import Device, resolve, with_article
 from tests import nvidia_occupancy
 
 KNOWN = [Device.named(name) for name in devices.names()]
@@ -215,3 +215,11 @@ def test_the_gpu_present():
     named = next((d for d in KNOWN if d.name == device.name), None)
     if named:
         assert {**vars(device), "source": ""} == {**vars(named), "source": ""}
+
+
+def test_a_name_has_the_article_of_its_first_letter_as_it_is_said():
+    with_an = {device.name for device in KNOWN if with_article(device.name).startswith("an ")}
+    assert with_an == {device.name for device in KNOWN if device.name[0] in "AHLR"}
+    assert with_article("GH200") == "a GH200"
+    assert with_article("H100 PCIe", first=True) == "An H100 PCIe"
+    assert with_article("B200", first=True) == "A B200"

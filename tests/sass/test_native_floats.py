@@ -10,10 +10,11 @@ import pytest
 
 from softlab.emulator.machine import native
 from softlab.emulator.machine.native import available
+from softlab.emulator.opcodes.convert import integer_to_float
 from softlab.emulator.opcodes.floats import NATIVE, canonical, extreme, flush
 from softlab.emulator.opcodes.rounding import add_f32, fma_f64, fused_f32, mul_f32
 from softlab.sass.native_floats import LaneFunction
-from softlab.sass.opcodes import floats, special
+from softlab.sass.opcodes import conversions, floats, special
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -80,14 +81,15 @@ def test_machine_code_is_kept(tmp_path, monkeypatch):
     assert third.ufunc is None
 
 
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("modifiers", [(), ("FTZ",), ("SAT",), ("FTZ", "SAT")])
 @pytest.mark.parametrize("name", ["add", "mul", "fma"])
-def test_arithmetic(name, modifiers):
+def test_arithmetic(name, modifiers, mode):
     form = _Modifiers(*modifiers)
     plain = {"add": (add_f32, None), "mul": (mul_f32, np.multiply), "fma": (fused_f32, lambda a, b, c: a * b + c)}
     make, wide = plain[name]
-    native = floats._native(name, form.has("FTZ"), form.has("SAT"))
-    _hold(native, floats.finished(form, make("rn"), wide), 3 if name == "fma" else 2)
+    native = floats._native(name, form.has("FTZ"), form.has("SAT"), mode)
+    _hold(native, floats.finished(form, make(mode), wide), 3 if name == "fma" else 2)
 
 
 @pytest.mark.parametrize("ftz", [False, True])
@@ -108,6 +110,13 @@ def test_extremes(name, propagate, ftz):
 @pytest.mark.parametrize("name", sorted(special._NATIVE))
 def test_special_functions(name):
     _hold(special._NATIVE[name], lambda a: canonical(special._FUNCTIONS[name](a)), 1)
+
+
+@pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
+@pytest.mark.parametrize("kind", ["s32", "u32"])
+def test_conversions_of_integers(kind, mode):
+    convert, dtype = integer_to_float("f32", kind, mode), np.int32 if kind == "s32" else np.uint32
+    _hold(conversions._native_from_word(kind == "s32", mode), lambda a: convert(a.view(dtype)), 1)
 
 
 def test_the_check_of_a_division():

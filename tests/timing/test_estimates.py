@@ -50,6 +50,24 @@ __global__ void turns(const int* turns, float* out) {
 """
 
 
+COUNTDOWN = """
+__device__ int taken;
+extern "C" __global__ void count_down(float* out, int* left) {
+  float x = threadIdx.x;
+#pragma unroll 1
+  for (int k = left[threadIdx.x]; k > 0; --k) x = x * x + 0.5f;
+  out[threadIdx.x] = x;
+  left[threadIdx.x] = 0;
+}
+extern "C" __global__ void counts(float* out, const int* left) {
+  out[threadIdx.x] = left[threadIdx.x];
+}
+extern "C" __global__ void takes(int* out) {
+  out[threadIdx.x] = atomicAdd(&taken, 1);
+}
+"""
+
+
 def copied(n: int, **how):
     kernel = softlab.Kernel(COPY, "copy")
     arrays = np.zeros(4 * n, np.float32), np.ones(4 * n, np.float32)
@@ -123,6 +141,13 @@ def test_an_estimate_is_a_record():
         e.bound = "l2"
 
 
+def test_long_estimates_show_their_progress(monkeypatch, capsys):
+    monkeypatch.setattr("softlab.kernel.progress.PROGRESS_AFTER", 0.0)
+    turns = np.repeat(np.arange(1, 9) * 100, 8).astype(np.int32)
+    softlab.Kernel(TURNS, "turns").estimate(8, 256, (turns, np.zeros(8 * 256, np.float32)))
+    assert "interpreting machine code" in capsys.readouterr().err
+
+
 def test_the_same_launch_has_the_same_estimate():
     assert copied(1 << 16)[0] == copied(1 << 16)[0]
 
@@ -138,14 +163,33 @@ def test_runs_traces_and_plans_have_estimates():
         softlab.estimate(kernel)
 
 
+def test_an_estimate_of_a_run_says_where_its_arrays_are_no_longer_those_of_the_run():
+    kernel = softlab.Kernel(COUNTDOWN, "count_down")
+    given = np.zeros(32, np.float32), np.full(32, 200, np.int32)
+    before = kernel.estimate(1, 32, given)
+    run = kernel.run(1, 32, given)
+    after = softlab.estimate(run)
+    assert after.cycles < before.cycles / 4  # nothing is left to be done
+    assert any("as the run left them" in note for note in after.notes)
+    assert any("as the run left them" in note for note in softlab.what_if(run).base.notes)
+    for other in (before, softlab.estimate(kernel.sibling("counts").run(1, 32, given))):
+        assert not any("as the run left them" in note for note in other.notes)
+
+
+def test_a_counter_of_the_kernel_counts_as_an_array_of_the_run():
+    kernel = softlab.Kernel(COUNTDOWN, "takes")
+    out = np.zeros(32, np.int32)
+    assert any("as the run left them" in note for note in softlab.estimate(kernel.run(1, 32, (out,))).notes)
+
+
 def test_a_run_keeps_no_array_alive(tmp_path):
     kernel = softlab.Kernel(COPY, "copy")
     run = kernel.run(1, 256, (np.zeros(1024, np.float32), np.zeros(1024, np.float32), 256))
     gc.collect()
-    with pytest.raises(softlab.Error, match="array of argument 0 is gone"):
+    with pytest.raises(softlab.EstimateError, match="array of argument 0 is gone"):
         softlab.estimate(run)
     run.save(tmp_path / "run.npz")
-    with pytest.raises(softlab.Error, match="from a file"):
+    with pytest.raises(softlab.EstimateError, match="from a file"):
         softlab.estimate(softlab.Run.load(tmp_path / "run.npz"))
 
 
@@ -157,6 +201,18 @@ def test_other_gpus_are_refused_or_not_validated():
     with pytest.raises(ValueError, match="cold"):
         copied(1 << 10, cache="hot")
     assert validated is not None
+    e, _ = copied(1 << 10, device="GH200")
+    assert "us on a GH200, cold cache" in repr(e)
+
+
+def test_code_for_another_architecture_is_refused_by_name():
+    plan = softlab.plan(4, 256, "float32", device="A100")
+    for device in (None, "H200"):
+        with pytest.raises(softlab.EstimateError, match=r"compiled for sm_80.*plan for device=.H200"):
+            softlab.estimate(plan, device=device)
+    kernel = softlab.Kernel(COPY, "chain", arch="sm_86")
+    with pytest.raises(softlab.EstimateError, match=r'no estimate of chain.*arch="sm_90"'):
+        kernel.estimate(1, 32, (np.zeros(32, np.float32), 0.5))
 
 
 def test_the_sample_is_named_and_can_be_chosen():
@@ -174,6 +230,19 @@ def test_the_longest_warp_of_the_grid_counts_although_its_block_has_little_to_do
     turns[8 * 65 : 8 * 66] = (1500, *[0] * 7)
     longest = kernel.estimate(132, 256, (turns, np.zeros(132 * 256, np.float32)), cache="warm")
     assert longest.cycles > 2 * alike.cycles
+
+
+def test_what_other_blocks_load_counts_where_the_simulated_ones_load_nothing():
+    """The first blocks of many alone have work, and no block of the sample is among them."""
+    kernel = softlab.Kernel(COPY, "copy")
+    given = np.zeros(4 * 64, np.float32), np.zeros(4 * 64, np.float32), 64
+    cold = kernel.estimate(100_000, 32, given)
+    assert cold.l2_hit_rate == 0
+    assert cold.dram_bytes == 16 * 32  # the first block of two; the other one is not interpreted
+    assert any("the simulated blocks load nothing" in note for note in cold.notes)
+    warm = kernel.estimate(100_000, 32, given, cache="warm")
+    assert warm.dram_bytes == 0
+    assert not any("load nothing" in note for note in (*warm.notes, *copied(1 << 16)[0].notes))
 
 
 def test_the_list_of_bounds_is_documented():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
-from softlab import Kernel
+from softlab import EstimateError, Kernel, KernelFault
 from softlab.cuda import disassembly
-from softlab.timing import model
+from softlab.kernel import estimation
+from softlab.timing import model, queues
 from softlab.timing.estimates import BOUNDS, Estimate
 
 pytestmark = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
@@ -40,6 +43,12 @@ extern "C" __global__ void flag(volatile int* flag, volatile int* data, int* out
     out[blockIdx.x * blockDim.x + threadIdx.x] = *data;
   }
 }
+extern "C" __global__ void counted(volatile int* flag, int* out, int who) {
+  if (blockIdx.x == who) *flag = 1;
+  int looks = 0;
+  while (*flag == 0) ++looks;
+  out[blockIdx.x] = looks;
+}
 extern "C" __global__ void asked(int* flag, int* out) {
   if (threadIdx.x) return;
   if (blockIdx.x == 0) atomicExch(flag, 1);
@@ -61,6 +70,38 @@ extern "C" __global__ void insert(const int* x, int* table) {
     const int seen = atomicCAS(table + slot % 4096, 0, own);
     if (seen == 0 || seen == own) break;
   }
+}
+extern "C" __global__ void by_warp(int* lock, float* total) {
+  if (threadIdx.x % 32 == 0) {
+    while (atomicCAS(lock, 0, 1) != 0) {}
+    __threadfence();
+    *total += threadIdx.x;
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+}
+extern "C" __global__ void in_shared(float* out) {
+  __shared__ int lock;
+  __shared__ float total;
+  if (threadIdx.x == 0) lock = total = 0;
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) {
+    while (atomicCAS(&lock, 0, 1) != 0) {}
+    __threadfence_block();
+    total += threadIdx.x;
+    __threadfence_block();
+    atomicExch(&lock, 0);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = total;
+}
+extern "C" __global__ void added(float* out) {
+  __shared__ float total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  atomicAdd(&total, 1.5f);
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
 extern "C" __global__ void nap(int* out) { __nanosleep(1000); out[threadIdx.x] = 1; }
 extern "C" __global__ void spin(int* out) {
@@ -116,8 +157,49 @@ def test_a_lock_of_more_blocks_than_are_interpreted_says_so(monkeypatch):
     assert "of these 20000 blocks were interpreted, so the waits may be too short" in found.validated
 
 
+def test_a_lock_of_very_many_blocks_is_interpreted_in_part(monkeypatch):
+    """Blocks differ, since some wait longer. But the more are interpreted, the longer all of them wait."""
+    interpreted = []
+    inner = estimation._Blocks._interpret
+    monkeypatch.setattr(queues, "_TOGETHER", 200_000)
+    monkeypatch.setattr(
+        estimation._Blocks, "_interpret", lambda self, blocks: interpreted.append(len(blocks)) or inner(self, blocks)
+    )
+    found = estimate("lock", words(), words(1, np.float32), grid=3000)
+    assert 60 < max(interpreted) < 600
+    assert re.search(r"only \d+ of these 3000 blocks were interpreted", found.validated)
+
+
+def test_who_counts_how_often_he_looks_does_not_look_for_ever(monkeypatch):
+    """No block of the sample writes the flag, and the registers of those that look are never the same again."""
+    monkeypatch.setattr(estimation, "_PATIENCE", 50_000)
+    monkeypatch.setattr(estimation, "_PATIENCE_OF_WARP", 1_000)
+    found = estimate("counted", words(), words(200), 77, grid=200)
+    assert found.validated.startswith("not validated: blocks wait for others of the grid")
+    with pytest.raises(EstimateError, match=r"An H200 holds \d+ at once"):
+        estimate("counted", words(), words(20_000), 77, grid=20_000)
+    with pytest.raises(KernelFault, match="stored nothing for"):
+        estimate("counted", words(), words(200), 200, grid=200)
+
+
 def test_one_block_waits_for_no_other():
     assert estimate("lock", words(), words(1, np.float32), grid=1).validated.startswith("on an H200")
+
+
+@pytest.mark.parametrize(
+    ("name", "args"), [("by_warp", (words(), words(1, np.float32))), ("in_shared", (words(1, np.float32),))]
+)
+def test_warps_of_a_block_wait_for_each_other_at_a_lock(name, args):
+    found = estimate(name, *args, grid=1, block=256)
+    assert found.validated.startswith("not validated: threads of a block wait for each other at a lock")
+    # Eight turns of a lock take at most about a microsecond each, as in turns of blocks.
+    assert found.microseconds < 2 + 8
+    assert estimate(name, *args, grid=1, block=32).validated.startswith("on an H200")
+
+
+def test_a_sum_by_attempts_in_shared_memory_is_no_lock():
+    assert not model.code_traits(Kernel(SOURCE, "added").program).tries.any()
+    assert estimate("added", words(4, np.float32), grid=4, block=256).validated.startswith("on an H200")
 
 
 @pytest.mark.parametrize("name", ["greatest", "insert"])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
 from softlab.emulator.opcodes.convert import float_to_integer, integer_to_float
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush
 from softlab.emulator.opcodes.formats import float_conversion, relu
 from softlab.emulator.opcodes.fp8 import narrow_fp8, widen_fp8
 from softlab.sass.form import F64, U32, U64, Form, Reader
 from softlab.sass.lanes import Value
-from softlab.sass.opcodes.floats import mode_of
+from softlab.sass.native_floats import of_word
+from softlab.sass.opcodes.floats import mode_of, rounded, stored
 from softlab.sass.registry import Action, pure
 
 _ROUNDING = {"TRUNC": "rzi", "FLOOR": "rmi", "CEIL": "rpi"}
@@ -92,9 +95,25 @@ def _to_integer(form: Form) -> Action:
 def _to_float(form: Form) -> Action:
     form.only(*_INTEGERS, *_FLOATS, "RM", "RP", "RZ", "RN")
     result, source = _types(form, _FLOATS, _INTEGERS, ("F32", "S32"))
-    convert = integer_to_float(result.lower(), source.lower(), mode_of(form))
+    mode = mode_of(form)
+    convert = integer_to_float(result.lower(), source.lower(), mode)
+    if result == "F32" and source in ("S32", "U32"):
+        dtype = _DTYPES[source]
+        native = _native_from_word(source == "S32", mode)
+        return stored(form.destination(0), of_word(form, 1, lambda a: convert(a.view(dtype)), native))
     read, write = _reader(form, 1, source), _writer(form, result)
     return lambda r: write(r, convert(read(r)))
+
+
+@lru_cache(maxsize=8)
+def _native_from_word(signed: bool, mode: str) -> NativeForm:
+    """The compiled form of a conversion of 32 bits to float32. float64 has each of them as it is."""
+
+    def apply(e: Emitter, a: Native) -> Native:
+        total = (e.sitofp if signed else e.uitofp)(e.bits(a), e.double())
+        return e.fptrunc(total, e.float()) if mode == "rn" else rounded(e, total, None, mode)
+
+    return apply
 
 
 @pure("F2F")

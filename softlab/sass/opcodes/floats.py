@@ -53,15 +53,69 @@ def _wide_fused(e: Emitter, a: Native, b: Native, c: Native) -> Native:
 _WIDE = {"mul": NATIVE["mul"], "fma": _wide_fused}
 
 
-@lru_cache(maxsize=32)
-def _native(name: str, ftz: bool, sat: bool) -> NativeForm:
-    """The compiled form of a finished operation, one object for each."""
-    return finished_native(NATIVE[name], _WIDE.get(name), ftz=ftz, sat=sat)
+@lru_cache(maxsize=64)
+def _native(name: str, ftz: bool, sat: bool, mode: str = "rn") -> NativeForm:
+    """The compiled form of a finished operation in a rounding mode, one object for each."""
+    operation = NATIVE[name] if mode == "rn" else _directed(name, mode)
+    return finished_native(operation, _WIDE.get(name), ftz=ftz, sat=sat)
 
 
-def _finished_native(form: Form, name: str) -> NativeForm | None:
-    """The compiled form of an operation, None in other rounding modes."""
-    return _native(name, form.has("FTZ"), form.has("SAT")) if mode_of(form) == "rn" else None
+def _directed(name: str, mode: str) -> NativeForm:
+    """The compiled form of a sum, a product or a fused operation that is rounded towards zero, down or up.
+
+    float64 has each product as it is, and of a sum the rest that its rounding loses. So the sign of the exact value
+    less the nearest float32 is known, which says whether a neighbour of that one is right.
+    """
+
+    def apply(e: Emitter, *sources: Native) -> Native:
+        wide = [e.fpext(source, e.double()) for source in sources]
+        if name == "mul":
+            total = e.fmul(*wide)
+        else:
+            a, b = wide if name == "add" else (e.fmul(*wide[:2]), wide[2])
+            total = e.fadd(a, b)
+        if name == "mul":
+            return rounded(e, total, None, mode)
+        part = e.fsub(total, a)
+        found = rounded(e, total, e.fadd(e.fsub(a, e.fsub(total, part)), e.fsub(b, part)), mode)
+        if mode != "rm":
+            return found
+        # Downwards, an exact sum of 0 is -0 unless both parts are +0.
+        signed = e.icmp_signed("<", e.or_(e.bits(a), e.bits(b)), e.integer(64)(0))
+        lost = e.and_(e.fcmp_ordered("==", total, total.type(0.0)), signed)
+        return e.select(lost, e.as_float(e.or_(e.bits(found), e.integer(32)(0x80000000))), found)
+
+    return apply
+
+
+def rounded(e: Emitter, total: Native, rest: Native | None, mode: str) -> Native:
+    """A float64 ``total`` as float32, rounded in this mode (not "rn").
+
+    Arguments:
+        rest: what the exact value has beyond the total, much less than its last bit; None: nothing.
+    """
+    near = e.fptrunc(total, e.float())
+    sign = e.fsub(total, e.fpext(near, e.double()))
+    if rest is not None:
+        sign = e.select(e.fcmp_unordered("!=", sign, sign.type(0.0)), sign, rest)
+    up, down = (e.fcmp_ordered(order, sign, sign.type(0.0)) for order in (">", "<"))
+    bits = e.bits(near)
+    one, negative = bits.type(1), e.icmp_signed("<", bits, bits.type(0))
+    inwards, outwards = e.sub(bits, one), e.add(bits, one)
+    zero = e.fcmp_ordered("==", near, near.type(0.0))
+    if mode == "rz":
+        wrong, step = e.select(negative, up, down), inwards
+    elif mode == "rp":
+        wrong, step = up, e.select(zero, one, e.select(negative, inwards, outwards))
+    else:
+        wrong = down
+        step = e.select(zero, bits.type(0x80000001), e.select(negative, outwards, inwards))
+    return e.select(wrong, e.as_float(step), near)
+
+
+def _finished_native(form: Form, name: str) -> NativeForm:
+    """The compiled form of an operation."""
+    return _native(name, form.has("FTZ"), form.has("SAT"), mode_of(form))
 
 
 @pure("FADD")
@@ -186,14 +240,15 @@ def _compare(form: Form) -> Action:
 @pure("FSET")
 def _compare_to_register(form: Form) -> Action:
     form.only(*COMPARE, "FTZ", "AND", "OR", "XOR", "BF")
-    compare = COMPARE[form.one_of(*COMPARE)]
+    name = form.one_of(*COMPARE)
+    compare = COMPARE[name]
     destination, join = form.destination(0), combined(form, 3)
-    a, b = form.f32(1), form.f32(2)
     true = U32(0x3F800000) if form.has("BF") else U32(0xFFFFFFFF)
-    ready = flush if form.has("FTZ") else (lambda value: value)
+    function = (lambda a, b: compare(flush(a), flush(b))) if form.has("FTZ") else compare
+    found = of_floats(form, (1, 2), function, _compare_native(name, form.has("FTZ")), tests=True)
 
     def step(r: list) -> None:
-        r[destination] = np.multiply(join(r, compare(ready(a(r)), ready(b(r)))), true)
+        r[destination] = np.multiply(join(r, found(r)), true)
 
     return step
 

@@ -63,8 +63,27 @@ def _root(a: Value) -> Value:
     return np.sqrt(flush(a))
 
 
+def _native_root(e: Emitter, a: Native) -> Native:
+    return _of_numbers_with_roots(e, e.flush(a), lambda size: e.intrinsic("sqrt", size))
+
+
+def _of_numbers_with_roots(e: Emitter, a: Native, function: Callable[[Native], Native]) -> Native:
+    """A function of numbers that are not below 0; of all others it is NaN. LLVM leaves out the question whether a root
+    is NaN, so the number is asked."""
+    none = e.fcmp_unordered("<", a, a.type(0.0))
+    return e.canonical(e.select(none, e.as_float(e.integer(32)(0x7FFFFFFF)), function(a)))
+
+
 def _reciprocal_root(a: Value) -> Value:
     return (1.0 / np.sqrt(flush(a), dtype=F64)).astype(F32)
+
+
+def _native_reciprocal_root(e: Emitter, a: Native) -> Native:
+    def of_root(size: Native) -> Native:
+        root = e.intrinsic("sqrt", e.fpext(size, e.double()))
+        return e.fptrunc(e.fdiv(root.type(1.0), root), e.float())
+
+    return _of_numbers_with_roots(e, e.flush(a), of_root)
 
 
 def _wave(function: Callable) -> Callable[[Value], Value]:
@@ -86,7 +105,9 @@ _FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "COS": _wave(np.cos),
     "TANH": lambda a: np.tanh(a, dtype=F64).astype(F32),
 }
-_NATIVE: dict[str, NativeForm] = {"EX2": _native_power, "RCP": _native_reciprocal}
+_NATIVE: dict[str, NativeForm] = {
+    "EX2": _native_power, "RCP": _native_reciprocal, "RSQ": _native_reciprocal_root, "SQRT": _native_root,
+}  # fmt: skip
 _UPPER: dict[str, Callable[[Value], Value]] = {
     "RCP64H": upper_word(np.reciprocal),
     "RSQ64H": upper_word(lambda a: 1.0 / np.sqrt(a)),
