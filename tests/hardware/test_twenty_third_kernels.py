@@ -111,11 +111,11 @@ def _(sound, out, stretches):
     return abs(sound).reshape(6, 1_024).max(axis=1)
 
 
-@small("staged_dictionaries", 2, 64, numbers(1_024, WORD, "u4"), zeros(128, "u4"), i(9))
+@small("staged_dictionaries", 2, 64, numbers(1_024, WORD, "u4"), zeros(2_048, "u4"), i(9))
 def _(pages, out, turns):
     found = []
     for page in pages.reshape(2, 512).tolist():
-        for at in range(64):
+        for at in range(1_024):
             total = 0
             for t in range(turns):
                 total += page[at % 512]

@@ -233,7 +233,7 @@ __global__ void streamed_peaks(const float4* __restrict__ sound, float* __restri
   }
 }
 
-// Answers of small dictionaries: a page of 512 words comes asynchronously, then all threads look up in it by turns.
+// 1,024 answers per page of a dictionary: its 512 words come asynchronously, then each answer leads to the next word.
 __global__ void staged_dictionaries(const u32* __restrict__ pages, u32* __restrict__ out, int turns) {
   __shared__ u32 page[512];
   for (int j = threadIdx.x; j < 512; j += blockDim.x)
@@ -241,13 +241,15 @@ __global__ void staged_dictionaries(const u32* __restrict__ pages, u32* __restri
   __pipeline_commit();
   __pipeline_wait_prior(0);
   __syncthreads();
-  u32 at = threadIdx.x, sum = 0;
-  for (int t = 0; t < turns; t++) {
-    const u32 word = page[at % 512];
-    sum += word;
-    at = word + t;
+  for (int k = threadIdx.x; k < 1024; k += blockDim.x) {
+    u32 at = k, sum = 0;
+    for (int t = 0; t < turns; t++) {
+      const u32 word = page[at % 512];
+      sum += word;
+      at = word + t;
+    }
+    out[blockIdx.x * 1024 + k] = sum;
   }
-  out[me()] = sum;
 }
 
 // -------------------------------------------------------------------------------------------------- a problem per warp
