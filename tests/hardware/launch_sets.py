@@ -40,22 +40,30 @@ def by_series(cases: Iterable[TimingCase]) -> dict[str, list[str]]:
     return found
 
 
-def spread(add: Adder, category: str, kernel: str, threads: int, blocks: Any, *arguments: Any, smem: Any = 0) -> None:
+def spread(
+    add: Adder, category: str, kernel: str, threads: int, blocks: Any, *arguments: Any, smem: Any = 0, series: str = ""
+) -> None:
     """Add the same threads in blocks of different sizes; three sizes and more are a series.
 
-    ``smem``: bytes of shared memory per block, or a function of the threads per block.
+    ``smem``: bytes of shared memory per block, or a function of the threads per block. ``series``: the name of the
+    series, else that of the kernel.
     """
     blocks = blocks if isinstance(blocks, tuple) else (blocks,)
-    name = kernel if len(blocks) > 2 else ""
+    name = (series or kernel) if len(blocks) > 2 else ""
     for block in blocks:
         bytes_ = smem(block) if callable(smem) else smem
         add(category, kernel, -(-threads // block), block, *arguments, smem=bytes_, series=name)
 
 
-def within(add: Adder, category: str, kernel: str, grid: Any, blocks: Any, *arguments: Any, smem: int = 0) -> None:
-    """Add as many blocks of different sizes, whose work is the same; three sizes and more are a series."""
+def within(
+    add: Adder, category: str, kernel: str, grid: Any, blocks: Any, *arguments: Any, smem: int = 0, series: str = ""
+) -> None:
+    """Add as many blocks of different sizes, whose work is the same; three sizes and more are a series.
+
+    ``series``: the name of the series, else that of the kernel.
+    """
     blocks = blocks if isinstance(blocks, tuple) else (blocks,)
-    name = kernel if len(blocks) > 2 else ""
+    name = (series or kernel) if len(blocks) > 2 else ""
     for block in blocks:
         add(category, kernel, grid, block, *arguments, smem=smem, series=name)
 
