@@ -153,14 +153,17 @@ STEP_GAIN = 0.005
 STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 #: Inputs -> packs of a step, threads of a block, and the most steps of a row. A forward row is one step: with more, the
 #: prediction was up to 3 % too good. A gradient's row has two packs per thread at least, for the same reason.
-STEP_PACKS = {1: range(2, 7), 2: range(1, 4)}
+STEP_PACKS = {1: range(2, 7), 2: range(1, 5)}
 STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
 #: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.
-STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 18
+STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 17
 #: Bytes that an SM waits for at most: copies and prefetches under way. With 132 KiB and more rows took 8 to 15 %
 #: longer than predicted (the same launches).
 MOST_UNDER_WAY = 76 * 1024
+#: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than predicted, gradients no
+#: longer than others (H200, 2026-11-29, 2880 launches of 135 to 244 cells; kernels/FAST.md).
+STEP_UNDER_WAY = {1: MOST_UNDER_WAY, 2: 96 * 1024}
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,11 @@ class RingShape:
     def slots(self) -> int:
         """Rows whose statistics a block keeps (kernels/fast_ring.cuh, invariant 1)."""
         return -(-(self.stages // self.per_step - self.ahead) // (self.row_steps + self.again))
+
+    @property
+    def lag(self) -> int:
+        """Packs of a thread by which results are behind loads."""
+        return self.stages - self.ahead * self.per_step
 
     @property
     def row_steps(self) -> int:
@@ -248,7 +256,7 @@ def _shape(
     packs -= kept
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
     answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
-    microseconds = _memory_microseconds(request, row, block_size * device.sm_count)
+    microseconds = memory_microseconds(request, row, block_size * device.sm_count)
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
     if row_steps * per_step <= most_lag:
@@ -297,46 +305,60 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
 
     A step takes a time of its own. So fewer, larger steps are faster while memory has not too much to bring at once.
     """
+    many = request.rows >= STEP_ITERATIONS * shape.groups
+    if shape.kept or shape.again or not many or not steps_are_known(request, row):
+        return shape
+    best = best_of_steps(request, row)
+    if best is None:
+        return shape
+    now, new = (stepped_microseconds(request, row, one) for one in (shape, best))
+    return best if new < (1 - STEP_GAIN) * now else shape
+
+
+def steps_are_known(request: PlanRequest, row: Row) -> bool:
+    """Whether the times of steps were measured for such rows, and count beside memory's."""
     kind = request.element.itemsize, row.inputs
-    many = request.rows >= STEP_ITERATIONS * shape.groups and request.cols >= STEP_COLUMNS
-    if kind not in STEP_TIMES or shape.kept or shape.again or not many:
-        return shape
-    if not _threads_count(request, row, THREAD_TIMES[kind]):
-        return shape
-    times = STEP_TIMES[kind]
+    measured = kind in STEP_TIMES and request.cols >= STEP_COLUMNS
+    return measured and _threads_count(request, row, THREAD_TIMES[kind])
+
+
+def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
+    """The ring with the least time by the times of steps; None where none suits the row."""
     most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
     candidates = [
-        other
+        shape
         for block_size in STEP_BLOCKS[row.inputs]
         for packs in STEP_PACKS[row.inputs]
         for groups in range(1, most + 1)
-        if (other := _shape(request, row, groups, 0, block_size, packs)) and _suits(other, row)
+        if (shape := _shape(request, row, groups, 0, block_size, packs)) and _suits(shape, row)
     ]
-    best = min(candidates, key=lambda other: _stepped_microseconds(request, row, other, times), default=shape)
-    now, new = (_stepped_microseconds(request, row, one, times) for one in (shape, best))
-    return best if new < (1 - STEP_GAIN) * now else shape
+    return min(candidates, key=lambda shape: stepped_microseconds(request, row, shape), default=None)
 
 
 def _suits(shape: RingShape, row: Row) -> bool:
     """Whether the ring holds a row and its answer in few steps, and memory has not too much to bring at once."""
-    step_bytes = shape.per_step * row.inputs * shape.block_size * WIDEST_PACK_BYTES
-    few = shape.row_steps <= STEP_COUNTS[row.inputs] and shape.row_steps * shape.per_step >= FEWEST_PACKS
-    return few and _holds_answer(shape, 1) and (shape.ahead + shape.fetched) * step_bytes <= MOST_UNDER_WAY
+    pack_bytes = row.inputs * shape.block_size * WIDEST_PACK_BYTES
+    under_way = (shape.ahead + shape.fetched) * shape.per_step * pack_bytes
+    row_packs = shape.row_steps * shape.per_step
+    few = shape.row_steps <= STEP_COUNTS[row.inputs] and row_packs >= FEWEST_PACKS
+    # Whole steps: results of a row begin with the step that its answer has come for.
+    answered = shape.lag - row_packs >= ANSWER_BYTES / (pack_bytes * (row.inputs + 1) / row.inputs)
+    return few and answered and _holds_answer(shape, 1) and under_way <= STEP_UNDER_WAY[row.inputs]
 
 
-def _stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape, times: StepTime) -> float:
+def stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape) -> float:
     """The time of all rows, beside what every launch takes, by the times of steps."""
-    share = COPY_SHARE / STEADY_SHARE
+    times, share = STEP_TIMES[request.element.itemsize, row.inputs], COPY_SHARE / STEADY_SHARE
     memory = (
-        share * _memory_microseconds(request, row, row.packs * shape.groups) * (1 + STEP_GROUP * (shape.groups - 1))
+        share * memory_microseconds(request, row, row.packs * shape.groups) * (1 + STEP_GROUP * (shape.groups - 1))
     )
     width = shape.block_size / GRID_BLOCK
     pack = PACK_OF_STEP * width * (times.logarithm if request.operator.name == "log_softmax" else 1)
     threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * pack)
     ends = ENDS_MICROSECONDS[0] + ENDS_MICROSECONDS[1] * width if row.unaligned else 0
     row_time = (memory**STEP_OVERLAP + threads**STEP_OVERLAP + ends**STEP_OVERLAP) ** (1 / STEP_OVERLAP)
-    lag = (shape.stages - shape.ahead * shape.per_step) * shape.block_size * request.device.sm_count
-    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * share * _memory_microseconds(request, row, lag)
+    lag = shape.lag * shape.block_size * request.device.sm_count
+    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * share * memory_microseconds(request, row, lag)
 
 
 def _holds_answer(shape: RingShape, steps: int) -> bool:
@@ -347,10 +369,10 @@ def _holds_answer(shape: RingShape, steps: int) -> bool:
 def _threads_count(request: PlanRequest, row: Row, times: ThreadTime) -> bool:
     """Whether threads take so long, beside memory, that it matters whether they have a pack."""
     packs = GRID_BLOCK * request.device.sm_count
-    return times.of_packs(1, GRID_BLOCK) > THREADS_COUNT * _memory_microseconds(request, row, packs)
+    return times.of_packs(1, GRID_BLOCK) > THREADS_COUNT * memory_microseconds(request, row, packs)
 
 
-def _memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
+def memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
     """How long memory takes to read packs of each input and to write as many."""
     bandwidth = COPY_SHARE * (request.device.memory_bandwidth or MEMORY_BANDWIDTH)
     return 1e6 * packs * (row.inputs + 1) * WIDEST_PACK_BYTES / bandwidth
@@ -358,12 +380,12 @@ def _memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
 
 def _microseconds(request: PlanRequest, row: Row, shape: RingShape, times: ThreadTime) -> float:
     """The time of all rows, beside what every launch takes."""
-    memory = _memory_microseconds(request, row, row.packs * shape.groups) * (1 + FURTHER_GROUP * (shape.groups - 1))
+    memory = memory_microseconds(request, row, row.packs * shape.groups) * (1 + FURTHER_GROUP * (shape.groups - 1))
     threads = times.row + times.of_packs(shape.row_steps * shape.per_step, shape.block_size)
     threads += UNALIGNED_MICROSECONDS if row.unaligned else 0
     row_time = (memory**OVERLAP + threads**OVERLAP) ** (1 / OVERLAP)
-    lag = (shape.stages - shape.ahead * shape.per_step) * shape.block_size * request.device.sm_count
-    one_way = ONE_WAY * _memory_microseconds(request, row, lag)
+    lag = shape.lag * shape.block_size * request.device.sm_count
+    one_way = ONE_WAY * memory_microseconds(request, row, lag)
     return math.ceil(request.rows / shape.groups) * row_time + one_way
 
 
