@@ -161,8 +161,8 @@ STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 17
 #: Bytes that an SM waits for at most: copies and prefetches under way. With 132 KiB and more rows took 8 to 15 %
 #: longer than predicted (the same launches).
 MOST_UNDER_WAY = 76 * 1024
-#: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than predicted, gradients no
-#: longer than others (H200, 2026-11-29, 2880 launches of 135 to 244 cells; kernels/FAST.md).
+#: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than others. Gradients with 80
+#: to 96 KiB did not, where the answer comes in time (H200, 2026-11-29, 220 lengths; kernels/FAST.md).
 STEP_UNDER_WAY = {1: MOST_UNDER_WAY, 2: 96 * 1024}
 
 
@@ -349,9 +349,8 @@ def _suits(shape: RingShape, row: Row) -> bool:
 def stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape) -> float:
     """The time of all rows, beside what every launch takes, by the times of steps."""
     times, share = STEP_TIMES[request.element.itemsize, row.inputs], COPY_SHARE / STEADY_SHARE
-    memory = (
-        share * memory_microseconds(request, row, row.packs * shape.groups) * (1 + STEP_GROUP * (shape.groups - 1))
-    )
+    memory = share * memory_microseconds(request, row, row.packs * shape.groups)
+    memory *= 1 + STEP_GROUP * (shape.groups - 1)
     width = shape.block_size / GRID_BLOCK
     pack = PACK_OF_STEP * width * (times.logarithm if request.operator.name == "log_softmax" else 1)
     threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * pack)
