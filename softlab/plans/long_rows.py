@@ -81,12 +81,12 @@ MORE_REGISTERS = {
 
 def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
     """What takes the least time, or what was found where that saves too little."""
-    if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
-        return found
     if isinstance(found, RingShape):
         found = stepped(request, row, found)
         if found.kept or found.again:
             return found
+    if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
+        return found
     if not steps_are_known(request, row) or request.rows < STEP_ITERATIONS * clusters_of(request.device, BLOCKS):
         return found
     others: list[Cut | RingShape] = [*_cuts(request, row)]

@@ -28,6 +28,7 @@ from softlab.plans import (
     fast_ring,
     few_rows,
     flight,
+    long_rows,
     short_rows,
     strip_grid,
     strip_shapes,
@@ -92,6 +93,21 @@ def rings() -> Iterator[tuple[str, Any]]:
             yield "pipeline_cut", fast_cuts.pipeline_cut(request, row, cuts)
             yield "cut_of", fast_cuts.cut_of(row, cuts, row.limits.cuts)
         yield "clusters_of", [fast_cuts.clusters_of(request.device, size) for size in (1, *CLUSTERS)]
+
+
+def long() -> Iterator[tuple[str, Any]]:
+    """Rows of 2^17 to 2^19 columns: clusters and rings by their time."""
+    draw = Random(11).random
+    for request in requests(11, 2):
+        request = replace(request, rows=100 + int(700 * draw()), cols=int(2.0 ** (17 + 2 * draw())), policy="fast")
+        row = row_of(request, StepLog())
+        if request.element.itemsize == 8:
+            continue
+        cuts = [Cut(16, size, packs) for size, packs in product((128, 256, 512), range(2, 15))]
+        yield "microseconds", [long_rows.microseconds(request, replace(row, packs=cut.most), cut) for cut in cuts]
+        found = [*long_rows._cuts(request, row), fast_ring.best_of_steps(request, row)]
+        yield "candidates", found
+        yield "quickest", [long_rows.quickest(request, row, one) for one in found if one]
 
 
 def short() -> Iterator[tuple[str, Any]]:
@@ -223,7 +239,7 @@ def invented() -> Iterator[tuple[str, Any]]:
 def digests() -> dict[str, str]:
     """List and function -> the digests of groups of its results."""
     lists: dict[str, list[str]] = {}
-    for make in (rings, short, strips, fused, occupied, invented):
+    for make in (rings, long, short, strips, fused, occupied, invented):
         for name, value in make():
             lists.setdefault(f"{make.__name__}, {name}", []).append(text(value))
     return {
@@ -238,7 +254,7 @@ def digests() -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     """Record all, or show one."""
     if arguments:
-        for make in (rings, short, strips, fused, occupied, invented):
+        for make in (rings, long, short, strips, fused, occupied, invented):
             print(*(text(value) for name, value in make() if name == arguments[1]), sep="\n")
     else:
         RECORD.write_text(json.dumps(digests(), indent=0) + "\n")

@@ -168,7 +168,7 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
         (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 33, false>"),
-        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 2, 16, 1, 1, 0, 0, 576, 22, false>"),
+        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 26, false>"),
         (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 30, 1, 1, 0, 14, 448, 132, false>"),
         (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 132, false>"),
         (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 4, 4, 20, 1, 1, 0, 0, 512, 66, false>"),
@@ -202,7 +202,7 @@ def test_a_long_gradient_of_doubles_has_smaller_blocks() -> None:
 
 def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
     assert {made(1000, cols, device="sm_120").cluster for cols in range(1000, 400_000, 9973)} <= {None, 2, 4, 8}
-    assert made(1000, 150_000, device="H200").cluster == 16
+    assert made(1000, 140_000, device="H200").cluster == 16
 
 
 def a_long_pipeline(rows: int) -> Plan:
@@ -381,10 +381,11 @@ def test_rows_along_the_last_axis_have_stride_1(policy: str) -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("op", ["softmax", "log_softmax", "softmax_backward"])
 def test_blocks_all_over_the_gpu_share_rows_from_some_length_on(op: str, dtype: str) -> None:
-    """Rows of more than 640 KiB of each input, of doubles forward of more than 1 MiB; there a pipeline goes before."""
+    """Rows of more than 640 KiB of each input, of doubles forward of more than 1 MiB; there a pipeline goes before.
+    Where threads count beside memory, as on an H200, the time decides (test_long_rows.py)."""
     itemsize = element_type(dtype).itemsize
     forward_doubles = itemsize == 8 and not op.endswith("_backward")
     most = (1 << 20 if forward_doubles else 640 << 10) // itemsize
     pack = 16 // itemsize
-    kernels = [made(1024, cols, dtype, op=op).kernel for cols in (most, most + pack)]
+    kernels = [made(1024, cols, dtype, op=op, device="H100").kernel for cols in (most, most + pack)]
     assert kernels == ["fast_pipeline" if forward_doubles else "fast_cluster", "fast_ring"]
