@@ -24,7 +24,6 @@ from softlab.plans.fast_limits import Cut
 from softlab.plans.fast_ring import (
     COPY_SHARE,
     STEP_GAIN,
-    STEP_ITERATIONS,
     RingShape,
     best_of_steps,
     memory_microseconds,
@@ -48,6 +47,8 @@ THREADS, THREADS_MICROSECONDS = 256, {1: 0.7, 2: 0.15}
 IDLE_CLUSTERS = 0.5
 #: What a launch takes beside its rows, with clusters and with a ring.
 CLUSTER_START, RING_START = 5.0, 9.0
+#: Of fewer rows the start and the end of a launch decide, which these times do not know. An H200 has 7 clusters of 16.
+FEWEST_ROWS = 7 * 20
 #: Registers of a thread with one input or two, from the first number of packs on: (bytes of an element, inputs,
 #: unaligned, threads of a block) -> first packs, registers. The most of all types and operators, of NVRTC 12.9 and
 #: 13.0 for sm_90. Longer rows are not looked at: an SM holds one such cluster, or the compiler spills.
@@ -87,7 +88,7 @@ def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | Ri
             return found
     if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
         return found
-    if not steps_are_known(request, row) or request.rows < STEP_ITERATIONS * clusters_of(request.device, BLOCKS):
+    if not steps_are_known(request, row) or request.rows < FEWEST_ROWS:
         return found
     others: list[Cut | RingShape] = [*_cuts(request, row)]
     if isinstance(found, Cut) and (ring := best_of_steps(request, row)):
