@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from softlab.errors import PlanError
-from softlab.plans import fast_fused, few_rows, flight, long_rows, oneflow, short_rows, tiles
+from softlab.plans import fast_doubles, fast_fused, few_rows, flight, long_rows, oneflow, short_rows, tiles
 from softlab.plans.fast_cuts import (
     across_grid,
     cluster,
@@ -144,9 +144,10 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         take(request, log, BLOCK, rule, packs=row.packs)
         rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
         return _block(request, log, row, alone, rule)
-    shape = None if exact else grid_shape(request, row, few)
+    shape = None if exact else grid_shape(request, row, few, fast_doubles.grid_packs(request, row))
     ring = None if exact or row.packs <= row.limits.grid.beyond else ring_shape(request, row)
-    if ring and is_faster(ring, shape, request, row):
+    ring_is_faster = fast_doubles.ring_is_faster if fast_doubles.are_timed(request) else is_faster
+    if ring and ring_is_faster(ring, shape, request, row):
         return _quickest_of_long(request, log, row, fitted(request, row, ring))
     if shape:
         rule = "blocks on all SMs hold the row, with more rows in flight"

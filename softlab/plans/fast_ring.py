@@ -124,28 +124,41 @@ THREADS_COUNT = 0.375
 FITTED_ITERATIONS = 8
 
 
+#: Microseconds per pack of ``GRID_BLOCK`` threads, of all types but doubles (``STEP_TIMES``).
+PACK_OF_STEP = 0.215
+
+
 @dataclass(frozen=True)
 class StepTime:
-    """What a type's rows take beside ``STEP_MICROSECONDS`` and ``PACK_OF_STEP``: microseconds per ``row``; and in
-    log_softmax, whose results need no exponentials, only the part ``logarithm`` of a pack's time.
+    """What a type's rows take beside ``STEP_MICROSECONDS``: microseconds per ``row``, and per ``pack`` of
+    ``GRID_BLOCK`` threads. In log_softmax a pack takes the part ``logarithm`` of this time: its results need no
+    exponentials, and those of a gradient need more of them.
     """
 
     row: float
     logarithm: float
+    pack: float = PACK_OF_STEP
+
+    def of_pack(self, request: PlanRequest) -> float:
+        """The time of a pack in the request's operator."""
+        return self.pack * (self.logarithm if request.operator.name.startswith("log_softmax") else 1)
 
 
 #: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 228 cells of 2^18 to 2^22 columns, 3100 launches
-#: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles were not measured.
+#: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles: 102 and 93 launches of 18 lengths from
+#: 2^16 to 2^21 columns, with 384 to 768 threads and 1 to 4 packs per step (the same day).
 STEP_TIMES = {
     (2, 1): StepTime(0.25, 0.77),
     (4, 1): StepTime(0.0, 1.0),
     (2, 2): StepTime(0.0, 1.0),
     (4, 2): StepTime(0.0, 1.0),
+    (8, 1): StepTime(0.93, 0.63, 0.52),
+    (8, 2): StepTime(0.0, 1.29, 0.256),
 }
-#: What all types take (the same launches): microseconds per step, and per pack of ``GRID_BLOCK`` threads. Where rows
-#: begin anywhere, a row takes the sum of ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads
-#: (the same day, head and tail loaded a row ahead, 402 launches of 36 lengths).
-STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.5, 0.3)
+#: What all types take (the same launches): microseconds per step. Where rows begin anywhere, a row takes the sum of
+#: ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads (the same day, head and tail loaded a
+#: row ahead, 402 launches of 36 lengths).
+STEP_MICROSECONDS, ENDS_MICROSECONDS = 0.27, (0.5, 0.3)
 #: The least part of the time that other steps must save by this prediction.
 STEP_GAIN = 0.005
 #: The exponent for these times and that of memory, what each further row at once costs memory, and the part of its
@@ -156,14 +169,17 @@ STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 STEP_PACKS = {1: range(2, 7), 2: range(1, 5)}
 STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
-#: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.
-STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 17
+#: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows (by the bytes of an
+#: element).
+STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, {2: 1 << 17, 4: 1 << 17, 8: 1 << 16}
 #: Bytes that an SM waits for at most: copies and prefetches under way. With 132 KiB and more rows took 8 to 15 %
 #: longer than predicted (the same launches).
 MOST_UNDER_WAY = 76 * 1024
 #: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than others. Gradients with 80
 #: to 96 KiB did not, where the answer comes in time (H200, 2026-11-29, 220 lengths; kernels/FAST.md).
 STEP_UNDER_WAY = {1: MOST_UNDER_WAY, 2: 96 * 1024}
+#: Gradients of doubles: packs of a step. More, and more under way than ``MOST_UNDER_WAY``, were not measured.
+STEP_PACKS_OF_DOUBLES = range(1, 4)
 
 
 @dataclass(frozen=True)
@@ -318,8 +334,11 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
 def steps_are_known(request: PlanRequest, row: Row) -> bool:
     """Whether the times of steps were measured for such rows, and count beside memory's."""
     kind = request.element.itemsize, row.inputs
-    measured = kind in STEP_TIMES and request.cols >= STEP_COLUMNS
-    return measured and _threads_count(request, row, THREAD_TIMES[kind])
+    if request.cols < STEP_COLUMNS[kind[0]]:
+        return False
+    if kind[0] == 8:
+        return row.inputs > 1 and doubles_wait(request)
+    return _threads_count(request, row, THREAD_TIMES[kind])
 
 
 def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
@@ -328,14 +347,15 @@ def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
     candidates = [
         shape
         for block_size in STEP_BLOCKS[row.inputs]
-        for packs in STEP_PACKS[row.inputs]
+        for packs in (STEP_PACKS_OF_DOUBLES if request.element.itemsize == 8 else STEP_PACKS[row.inputs])
         for groups in range(1, most + 1)
-        if (shape := _shape(request, row, groups, 0, block_size, packs)) and _suits(shape, row)
+        if (shape := _shape(request, row, groups, 0, block_size, packs))
+        and _suits(shape, row, MOST_UNDER_WAY if request.element.itemsize == 8 else STEP_UNDER_WAY[row.inputs])
     ]
     return min(candidates, key=lambda shape: stepped_microseconds(request, row, shape), default=None)
 
 
-def _suits(shape: RingShape, row: Row) -> bool:
+def _suits(shape: RingShape, row: Row, most_under_way: int) -> bool:
     """Whether the ring holds a row and its answer in few steps, and memory has not too much to bring at once."""
     pack_bytes = row.inputs * shape.block_size * WIDEST_PACK_BYTES
     under_way = (shape.ahead + shape.fetched) * shape.per_step * pack_bytes
@@ -343,21 +363,28 @@ def _suits(shape: RingShape, row: Row) -> bool:
     few = shape.row_steps <= STEP_COUNTS[row.inputs] and row_packs >= FEWEST_PACKS
     # Whole steps: results of a row begin with the step that its answer has come for.
     answered = shape.lag - row_packs >= ANSWER_BYTES / (pack_bytes * (row.inputs + 1) / row.inputs)
-    return few and answered and _holds_answer(shape, 1) and under_way <= STEP_UNDER_WAY[row.inputs]
+    return few and answered and _holds_answer(shape, 1) and under_way <= most_under_way
 
 
 def stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape) -> float:
     """The time of all rows, beside what every launch takes, by the times of steps."""
-    times, share = STEP_TIMES[request.element.itemsize, row.inputs], COPY_SHARE / STEADY_SHARE
-    memory = share * memory_microseconds(request, row, row.packs * shape.groups)
-    memory *= 1 + STEP_GROUP * (shape.groups - 1)
-    width = shape.block_size / GRID_BLOCK
-    pack = PACK_OF_STEP * width * (times.logarithm if request.operator.name == "log_softmax" else 1)
-    threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * pack)
+    times, width = STEP_TIMES[request.element.itemsize, row.inputs], shape.block_size / GRID_BLOCK
+    threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * width * times.of_pack(request))
     ends = ENDS_MICROSECONDS[0] + ENDS_MICROSECONDS[1] * width if row.unaligned else 0
-    row_time = (memory**STEP_OVERLAP + threads**STEP_OVERLAP + ends**STEP_OVERLAP) ** (1 / STEP_OVERLAP)
+    row_time = side_by_side(steady_microseconds(request, row, row.packs, shape.groups), threads, ends)
     lag = shape.lag * shape.block_size * request.device.sm_count
-    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * share * memory_microseconds(request, row, lag)
+    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * steady_microseconds(request, row, lag)
+
+
+def steady_microseconds(request: PlanRequest, row: Row, packs: float, groups: int = 1) -> float:
+    """How long memory takes for as many packs of each group's row, between start and end of a launch."""
+    memory = memory_microseconds(request, row, packs * groups)
+    return COPY_SHARE / STEADY_SHARE * memory * (1 + STEP_GROUP * (groups - 1))
+
+
+def side_by_side(*microseconds: float) -> float:
+    """The time of what works side by side: mostly that of the slowest."""
+    return float(sum(time**STEP_OVERLAP for time in microseconds) ** (1 / STEP_OVERLAP))
 
 
 def _holds_answer(shape: RingShape, steps: int) -> bool:
@@ -369,6 +396,14 @@ def _threads_count(request: PlanRequest, row: Row, times: ThreadTime) -> bool:
     """Whether threads take so long, beside memory, that it matters whether they have a pack."""
     packs = GRID_BLOCK * request.device.sm_count
     return times.of_packs(1, GRID_BLOCK) > THREADS_COUNT * memory_microseconds(request, row, packs)
+
+
+def doubles_wait(request: PlanRequest) -> bool:
+    """Whether a softmax of doubles in the ring waits for its threads, and not for memory."""
+    step = STEP_MICROSECONDS / STEPS[1][0] + STEP_TIMES[8, 1].pack
+    bandwidth = request.device.memory_bandwidth or MEMORY_BANDWIDTH
+    bytes_moved = 2 * GRID_BLOCK * request.device.sm_count * WIDEST_PACK_BYTES
+    return step > 1e6 * bytes_moved / (COPY_SHARE * bandwidth)
 
 
 def memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
@@ -398,22 +433,33 @@ def _row_microseconds(row: Row, blocks_per_row: int) -> float:
 def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row: Row) -> bool:
     """Whether the ring kernel takes less time than the grid kernel.
 
-    The grid kernel asks for all rows at once where they fit the chip together. Else it is at its best while it has as
-    many rows in flight as it wants; with fewer it waits for answers. In softmax it keeps the exponentials of doubles,
-    and the ring kernel computes them twice. So it takes doubles while its stages hold ``GRID_ROWS_OF_DOUBLES`` rows.
+    The grid kernel is at its best while it has as many rows in flight as it wants; with fewer it waits for answers. In
+    softmax it keeps the exponentials of doubles, and the ring kernel computes them twice. So it takes doubles while
+    its stages hold ``GRID_ROWS_OF_DOUBLES`` rows. :mod:`softlab.plans.fast_doubles` chooses where threads take longer
+    than memory.
     """
     if grid is None:
         return True
-    if request.rows < FEWEST_ITERATIONS:
+    if needs_grid(request, row):
         return False
-    stages = (request.device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES)
-    if request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK:
-        return False
+    stages = grid_stages(request, row)
     if request.element.itemsize == 8 and request.operator.name == "softmax":
         return stages < GRID_ROWS_OF_DOUBLES * grid.packs
     if grid.rows_in_flight < row.limits.grid.rows_in_flight:
         return True
     return ring.time < -(-request.rows // grid.groups) * (grid.packs + GRID_START[row.unaligned])
+
+
+def needs_grid(request: PlanRequest, row: Row) -> bool:
+    """Whether rows are too few for the ring, or fit the chip together: the grid kernel then asks for all at once."""
+    stages = grid_stages(request, row)
+    few = request.rows < FEWEST_ITERATIONS
+    return few or request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK
+
+
+def grid_stages(request: PlanRequest, row: Row) -> int:
+    """Packs of each input that a thread of the grid kernel has room for in shared memory."""
+    return (request.device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES)
 
 
 def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) -> Choice:

@@ -88,7 +88,9 @@ def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | Ri
             return found
     if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
         return found
-    if not steps_are_known(request, row) or request.rows < FEWEST_ROWS:
+    if request.element.itemsize == 8 or not steps_are_known(request, row):  # of doubles no cluster has a time
+        return found
+    if request.rows < FEWEST_ROWS:
         return found
     others: list[Cut | RingShape] = [*_cuts(request, row)]
     if isinstance(found, Cut) and (ring := best_of_steps(request, row)):

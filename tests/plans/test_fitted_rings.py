@@ -219,7 +219,7 @@ def test_other_steps_save_time_by_the_prediction_and_bring_not_too_much() -> Non
         assert steps.row_steps == 1 or row.inputs == 2
         assert steps.row_steps * steps.per_step >= 2
         assert request.rows >= fast_ring.STEP_ITERATIONS * steps.groups
-        assert request.cols >= fast_ring.STEP_COLUMNS
+        assert request.cols >= fast_ring.STEP_COLUMNS[kind[0]]
         assert steps.block_size in fast_ring.STEP_BLOCKS[row.inputs]
     assert min(changed.values()) > 0, changed
 
