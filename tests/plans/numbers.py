@@ -24,6 +24,7 @@ from softlab.hardware import occupancies
 from softlab.plans import (
     fast,
     fast_cuts,
+    fast_doubles,
     fast_fused,
     fast_ring,
     few_rows,
@@ -88,11 +89,23 @@ def rings() -> Iterator[tuple[str, Any]]:
                 yield "_shape", (found, found and (found.slots, found.row_steps, found.packs_read_again(row)))
         if shape:
             yield "is_faster", [fast_ring.is_faster(shape, grid, request, row) for grid in grids]
+            if request.element.itemsize == 8:
+                yield from _doubles(request, row, shape)
         for cuts in (0, 8, 16):
             yield "few_rows_cut", fast_cuts.few_rows_cut(request, row, cuts)
             yield "pipeline_cut", fast_cuts.pipeline_cut(request, row, cuts)
             yield "cut_of", fast_cuts.cut_of(row, cuts, row.limits.cuts)
         yield "clusters_of", [fast_cuts.clusters_of(request.device, size) for size in (1, *CLUSTERS)]
+
+
+def _doubles(request: PlanRequest, row: Row, ring: fast_ring.RingShape) -> Iterator[tuple[str, Any]]:
+    """The grid and the ring by their times."""
+    most = fast_doubles.grid_packs(request, row)
+    grid = fast_cuts.grid_shape(request, row, False, most)
+    yield "grid_packs", (most, grid, fast_doubles.are_timed(request))
+    yield "ring_is_faster", fast_doubles.ring_is_faster(ring, grid, request, row)
+    if grid and grid.rows_in_flight:
+        yield "grid_microseconds", fast_doubles.grid_microseconds(request, row, grid)
 
 
 def long() -> Iterator[tuple[str, Any]]:
