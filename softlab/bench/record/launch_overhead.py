@@ -17,6 +17,7 @@ from typing import Any
 import softlab
 from softlab.bench import recordings
 from softlab.bench.record.describing import described
+from softlab.cuda import native_launches
 from softlab.cuda.compile import nvrtc_version
 
 ROWS = COLS = 32
@@ -27,7 +28,8 @@ SPANS = 61
 METHOD = (
     f"Host time of a call in microseconds: the median of {SPANS} spans of {CALLS} calls each, after a warm-up, with "
     "the GPU idle at the start of each span and waited for after its end. All calls take turns, a span each. "
-    f"'low' and 'high' are the quartiles. x is {ROWS} x {COLS} float32. softlab is called as it comes: policy='fast'."
+    f"'low' and 'high' are the quartiles. x is {ROWS} x {COLS} float32. softlab is called as it comes: policy='fast'. "
+    "It launches by machine code where the versions have llvmlite, else through CuPy."
 )
 _RAW_KERNEL = 'extern "C" __global__ void nothing(const float* x, float* y, long long rows, long long cols) {}'
 
@@ -44,6 +46,11 @@ def calls() -> tuple[dict[str, Call], dict[str, str]]:
     out = cupy.empty_like(x)
     kernel = cupy.RawKernel(_RAW_KERNEL, "nothing")
     arguments = (x, out, np.int64(ROWS), np.int64(COLS))
+    versions = {}
+    if native_launches.available():
+        import llvmlite
+
+        versions["llvmlite"] = llvmlite.__version__
     found: dict[str, Call] = {
         "softlab.softmax, out=": lambda: softlab.softmax(x, out=out),
         "softlab.softmax": lambda: softlab.softmax(x),
@@ -57,7 +64,7 @@ def calls() -> tuple[dict[str, Call], dict[str, str]]:
     try:
         import torch
     except ImportError:
-        return found, {}
+        return found, versions
     tensor = torch.randn(ROWS, COLS, device="cuda")
     target = torch.empty_like(tensor)
     watched = tensor.clone().requires_grad_()
@@ -70,7 +77,7 @@ def calls() -> tuple[dict[str, Call], dict[str, str]]:
         "softlab.torch.softmax, requires_grad": lambda: softlab.torch.softmax(watched),
         "cupy.from_dlpack(tensor)": lambda: cupy.from_dlpack(tensor),
     }
-    return found, {"PyTorch": torch.__version__}
+    return found, {**versions, "PyTorch": torch.__version__}
 
 
 def measure(found: dict[str, Call]) -> recordings.Table:
