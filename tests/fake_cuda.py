@@ -47,8 +47,9 @@ class RefusedError(Exception):
 @dataclass
 class FakeCuda:
     """The driver. ``device`` and ``stream`` are the current ones; ``pause`` seconds pass within each launch;
-    ``refuses`` is an error's number, or 0; ``natively`` counts what machine code asks for. ``capturing`` are the streams that are being captured in the global mode;
-    ``mode`` is what the thread may do meanwhile (2: all); ``memory`` is what it has allocated, by address."""
+    ``refuses`` is an error's number, or 0; ``natively`` counts what machine code asks for. ``capturing`` are the
+    streams that are being captured in the global mode; ``mode`` is what the thread may do meanwhile (2: all);
+    ``memory`` is what it has allocated, by address."""
 
     device: int = 0
     stream: int = 0x5EA

@@ -1,8 +1,8 @@
 """A launch as machine code: LLVM compiles a function of Python's C API that calls the driver.
 
-CuPy's binding takes a list of addresses, which Python code has to fill first, and twelve numbers that Python hands over.
-Here the numbers lie in memory and the arguments on the stack, so the function only reads the pointers and calls
-``cuLaunchKernel``. llvmlite is an optional dependency; without it launches go through CuPy.
+For CuPy's binding Python code fills a list of addresses first, and then hands over eleven numbers. Here the numbers lie
+in memory and the list on the stack. So the function only reads the pointers and calls ``cuLaunchKernel``. llvmlite is
+an optional dependency; without it launches go through CuPy.
 
 The form of the function is that of a built-in one ("METH_FASTCALL", Python/C API Reference Manual, "Common Object
 Structures").
@@ -31,7 +31,7 @@ _PYTHON_FUNCTIONS = (
     "PyEval_RestoreThread", "Py_IncRef", "PyObject_Vectorcall",
 )  # fmt: skip
 
-# (stream, *pointers) of a function whose `self` is (settings, otherwise). `otherwise` takes the same arguments where
+# The function's `self` is (settings, otherwise), and it takes (stream, *pointers). `otherwise` takes the same where
 # there are more or fewer pointers, or where the driver refuses the launch. Other threads run during the driver's call.
 _TEXT = Template("""
 %settings = type { ptr, i64, i64, [7 x i32], [0 x i64] }
@@ -129,8 +129,9 @@ def launcher(
     Arguments:
         kernel: the driver's handle. sizes: of the grid and the block, three each, and the bytes of shared memory.
         pointers, integers: the kernel takes this number of pointers, and then these integers, all of 8 bytes.
-        otherwise: a function that does the same. It is called where the driver refuses the launch, and says why. It
-            comes back where this machine cannot compile the function, or the kernel takes too many arguments.
+        otherwise: a function that does the same. It is called where the driver refuses the launch, and raises what the
+            driver says. It comes back itself where this machine cannot compile the function, or where the kernel takes
+            too many arguments.
     """
     method = _method(driver_launch()) if 0 < pointers <= _MOST_ARGUMENTS - len(integers) else None
     if method is None:
@@ -151,8 +152,8 @@ def driver_launch() -> int:
 
 
 def available() -> bool:
-    """Whether launches can be compiled here: by CPython of 64 bits with llvmlite, for the driver that is installed."""
-    return driver_launch() != 0 and _compiles()
+    """Whether launches are machine code here: CPython of 64 bits, llvmlite and a driver are installed."""
+    return _method(driver_launch()) is not None
 
 
 def _compiles() -> bool:
@@ -179,13 +180,16 @@ def _method(driver: int) -> _Method | None:
     """The function, compiled for the driver's launch at this address; None where that is not possible."""
     if not driver or not _compiles():
         return None
-    import llvmlite.binding as llvm
+    try:
+        import llvmlite.binding as llvm
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_text(driver)), machine)
-    engine.finalize_object()
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_text(driver)), machine)
+        engine.finalize_object()
+    except (ImportError, OSError, RuntimeError):  # LLVM does not load here, or is too old for the text
+        return None
     method = _Method(b"launch_on", engine.get_function_address("launch_on"), _FASTCALL, None)
     method.engine = engine
     return method

@@ -172,7 +172,13 @@ def test_where_it_cannot_be_compiled(driver: Driver, monkeypatch: pytest.MonkeyP
         patch.setitem(sys.modules, "llvmlite", None)
         assert not native_launches.available()
         assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused
+    with monkeypatch.context() as patch:
+        patch.setattr(native_launches, "_text", lambda driver: "no assembly")
+        native_launches._method.cache_clear()
+        assert not native_launches.available()
+        assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused
     native_launches._method.cache_clear()
+    assert native_launches.available()
     monkeypatch.setattr(native_launches, "driver_launch", lambda: 0)
     assert not native_launches.available()
     assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused
