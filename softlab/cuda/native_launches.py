@@ -34,7 +34,7 @@ _PYTHON_FUNCTIONS = (
 # The function's `self` is (settings, otherwise), and it takes (stream, *pointers). `otherwise` takes the same where
 # there are more or fewer pointers, or where the driver refuses the launch. Other threads run during the driver's call.
 _TEXT = Template("""
-%settings = type { ptr, i64, i64, [7 x i32], [0 x i64] }
+%Settings = type { ptr, i64, i64, [8 x i32], [0 x i64] }
 
 define ptr @launch_on(ptr %self, ptr %given, i64 %count) {
 entry:
@@ -42,7 +42,7 @@ entry:
   %addresses = alloca [$most x ptr]
   %packed = call ptr $PyTuple_GetItem(ptr %self, i64 0)
   %settings = call ptr $PyBytes_AsString(ptr %packed)
-  %pointers.at = getelementptr %settings, ptr %settings, i64 0, i32 1
+  %pointers.at = getelementptr %Settings, ptr %settings, i64 0, i32 1
   %pointers = load i64, ptr %pointers.at
   %wanted = add i64 %pointers, 1
   %fits = icmp eq i64 %count, %wanted
@@ -75,7 +75,7 @@ failed:
   ret ptr null
 
 numbers:
-  %integers.at = getelementptr %settings, ptr %settings, i64 0, i32 2
+  %integers.at = getelementptr %Settings, ptr %settings, i64 0, i32 2
   %integers = load i64, ptr %integers.at
   br label %integer
 
@@ -86,7 +86,7 @@ integer:
 
 slot:
   %n.next = add i64 %n, 1
-  %integer.at = getelementptr %settings, ptr %settings, i64 0, i32 4, i64 %n
+  %integer.at = getelementptr %Settings, ptr %settings, i64 0, i32 4, i64 %n
   %behind = add i64 %pointers, %n
   %integer.slot = getelementptr ptr, ptr %addresses, i64 %behind
   store ptr %integer.at, ptr %integer.slot
@@ -112,7 +112,7 @@ leave:
 }
 """)
 _SIZE = Template("""\
-  %size$k.at = getelementptr %settings, ptr %settings, i64 0, i32 3, i64 $k
+  %size$k.at = getelementptr %Settings, ptr %settings, i64 0, i32 3, i64 $k
   %size$k = load i32, ptr %size$k.at
 """)
 

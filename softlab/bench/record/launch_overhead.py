@@ -36,8 +36,17 @@ _RAW_KERNEL = 'extern "C" __global__ void nothing(const float* x, float* y, long
 Call = Callable[[], Any]
 
 
+def compiler() -> dict[str, str]:
+    """The version of llvmlite where it compiles launches."""
+    if not native_launches.available():
+        return {}
+    import llvmlite
+
+    return {"llvmlite": llvmlite.__version__}
+
+
 def calls() -> tuple[dict[str, Call], dict[str, str]]:
-    """What is called, by name, and the versions of the libraries beyond CuPy."""
+    """What is called, by name, and the versions of the libraries beyond CuPy and the compiler."""
     import cupy
     import numpy as np
     from cupyx.scipy.special import softmax as cupyx_softmax
@@ -46,11 +55,6 @@ def calls() -> tuple[dict[str, Call], dict[str, str]]:
     out = cupy.empty_like(x)
     kernel = cupy.RawKernel(_RAW_KERNEL, "nothing")
     arguments = (x, out, np.int64(ROWS), np.int64(COLS))
-    versions = {}
-    if native_launches.available():
-        import llvmlite
-
-        versions["llvmlite"] = llvmlite.__version__
     found: dict[str, Call] = {
         "softlab.softmax, out=": lambda: softlab.softmax(x, out=out),
         "softlab.softmax": lambda: softlab.softmax(x),
@@ -64,7 +68,7 @@ def calls() -> tuple[dict[str, Call], dict[str, str]]:
     try:
         import torch
     except ImportError:
-        return found, versions
+        return found, {}
     tensor = torch.randn(ROWS, COLS, device="cuda")
     target = torch.empty_like(tensor)
     watched = tensor.clone().requires_grad_()
@@ -77,7 +81,7 @@ def calls() -> tuple[dict[str, Call], dict[str, str]]:
         "softlab.torch.softmax, requires_grad": lambda: softlab.torch.softmax(watched),
         "cupy.from_dlpack(tensor)": lambda: cupy.from_dlpack(tensor),
     }
-    return found, {**versions, "PyTorch": torch.__version__}
+    return found, {"PyTorch": torch.__version__}
 
 
 def measure(found: dict[str, Call]) -> recordings.Table:
@@ -121,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             about="What a call costs the host before the kernel runs, on a small array",
             method=METHOD,
             nvrtc=nvrtc_version(),
-            versions=versions,
+            versions=compiler() | versions,
             tables={"calls": table},
         )
         recordings.write(out, recording, {"calls": ["call"]})
