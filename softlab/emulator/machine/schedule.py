@@ -114,6 +114,9 @@ class Schedule:
     of the many orders in which a GPU may run them. With ``random`` the warps of all blocks take turns, which are drawn.
     """
 
+    #: Masks that all live lanes named while all of them went on: the live lanes, the form of their set, the masks.
+    _agreed: tuple[Lanes, type[Lanes], np.ndarray] | None = None
+
     def __init__(
         self,
         everyone: Lanes,
@@ -138,8 +141,6 @@ class Schedule:
         #: At a warp-synchronous instruction, for other lanes that it names.
         self._stalled: _BlockSets = {}
         self._other_masks = OtherMasks(blocks)
-        #: Masks that all live lanes named while all of them went on: the live lanes, the form of their set, the masks.
-        self._agreed: tuple[Lanes, type[Lanes], np.ndarray] | None = None
         #: For an event (an mbarrier's phase, the barrier of a cluster).
         self._waiting: _BlockSets = {}
         self._events_when_asked = 0
