@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab.cuda import gpu, workspaces
+from softlab.cuda import gpu, native_launches, workspaces
 from softlab.cuda.compile import Program
 from softlab.kernel import Kernel
 from softlab.operators import prepared
@@ -47,13 +47,15 @@ class RefusedError(Exception):
 @dataclass
 class FakeCuda:
     """The driver. ``device`` and ``stream`` are the current ones; ``pause`` seconds pass within each launch;
-    ``refuses`` is an error's number, or 0. ``capturing`` are the streams that are being captured in the global mode;
-    ``mode`` is what the thread may do meanwhile (2: all); ``memory`` is what it has allocated, by address."""
+    ``refuses`` is an error's number, or 0; ``natively`` counts what machine code asks for. ``capturing`` are the
+    streams that are being captured in the global mode; ``mode`` is what the thread may do meanwhile (2: all);
+    ``memory`` is what it has allocated, by address."""
 
     device: int = 0
     stream: int = 0x5EA
     pause: float = 0.0
     refuses: int = 0
+    natively: int = 0
     launches: list[DriverLaunch] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     kernels: dict[Program, Kernel] = field(default_factory=dict)
@@ -121,6 +123,18 @@ class FakeCuda:
         args = (*arrays, rows, cols, *more)
         kernel.run(grid, block, args, smem=smem, check=False, record=False, cooperative=cooperative)
 
+    def launch_natively(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int | None,
+        addresses: int, extra: int | None,
+    ) -> int:  # fmt: skip
+        """As :meth:`launch`, with the driver's own types: 0 for a null pointer is None, and it returns a status."""
+        self.natively += 1
+        try:
+            self.launch(function, gx, gy, gz, bx, by, bz, smem, stream or 0, addresses, extra or 0)
+        except RefusedError as error:
+            return error.status
+        return 0
+
     # Memory that is allocated while streams may be captured
 
     def malloc(self, nbytes: int) -> int:
@@ -165,15 +179,26 @@ def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(memory, dtype).reshape(rows, cols)
 
 
+_NATIVE_LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)
+
+
 @contextmanager
-def instead_of_cuda() -> Iterator[FakeCuda]:
-    """The fake instead of CuPy's driver, for prepared launches and for workspaces."""
+def instead_of_cuda(*, native: bool = False) -> Iterator[FakeCuda]:
+    """The fake instead of CuPy's driver, for prepared launches and for workspaces. ``native``: machine code, which
+    llvmlite compiles, calls it."""
     cupy = pytest.importorskip("cupy")
     driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
     fake = FakeCuda()
+    if native:
+        pytest.importorskip("llvmlite")
+    called = _NATIVE_LAUNCH(fake.launch_natively)
+    address = ctypes.cast(called, ctypes.c_void_p).value if native else 0
 
     with pytest.MonkeyPatch.context() as patch, cupy.cuda.using_allocator(fake.allocate):
         patch.setattr(gpu, "_function", fake.function)
+        patch.setattr(native_launches, "driver_launch", lambda: address)
         patch.setattr(driver, "launchKernel", fake.launch)
         patch.setattr(driver, "launchCooperativeKernel", fake.launch_cooperative)
         patch.setattr(driver, "CUDADriverError", RefusedError)

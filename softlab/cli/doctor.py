@@ -236,7 +236,7 @@ def _nvdisasm() -> str:
 
 @_part(
     "llvmlite",
-    cost="the emulator is slower, for kernels of few warps several times.",
+    cost="the emulator is slower, for kernels of few warps several times, and a launch on a GPU takes the host longer.",
     remedy="pip install 'softlab[fast]'.",
 )
 def _llvmlite() -> str:

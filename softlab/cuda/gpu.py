@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from softlab.cuda import native_launches
 from softlab.cuda.compile import Program
 from softlab.cuda.exchange import as_cupy
 from softlab.cuda.gpu_tensor_maps import encoded
@@ -126,11 +127,11 @@ def launcher(
     *,
     cooperative: bool = False,
     workspace_bytes: int = 0,
-) -> Callable[[int, Sequence[int]], None]:
-    """A function that launches one kernel: (handle of a stream of ``device``, pointers) -> None.
+) -> Callable[..., None]:
+    """A function that launches one kernel: (handle of a stream of ``device``, *pointers) -> None.
 
     It does once what :func:`launch` does at each call. ``device`` must be the current one, here and at each call.
-    Threads may call the function at once.
+    Threads may call the function at once. It is machine code where llvmlite is installed.
 
     Arguments:
         pointers, integers: the kernel takes this number of pointers, and then these integers, all of 8 bytes.
@@ -143,10 +144,12 @@ def launcher(
     _allow_smem(function, program, smem, device)
     refused = partial(_refused, program, grid, block, smem, cooperative)
     call = _driver_call((function.ptr, *grid, *block, smem), cooperative)
-    retry = _retry(call, device, refused)
+    pointers += workspace_bytes > 0
+    launch_on = _launch_on(call, _retry(call, device, refused), pointers, integers)
+    if not cooperative:
+        launch_on = native_launches.launcher(function.ptr, (*grid, *block, smem), pointers, integers, launch_on)
     if not workspace_bytes:
-        return _launch_on(call, retry, pointers, integers)
-    launch_on = _launch_on(call, retry, pointers + 1, integers)
+        return launch_on
     return _launch_with_workspace(launch_on, device, workspace_bytes, program.name, refused)
 
 
@@ -169,8 +172,8 @@ def _driver_call(how: tuple[int, ...], cooperative: bool) -> _DriverCall:
 
 def _launch_on(
     call: _DriverCall, retry: Callable[[int, int, Any], None], pointers: int, integers: Sequence[int]
-) -> Callable[[int, Sequence[int]], None]:
-    """The launch with its own block of arguments.
+) -> Callable[..., None]:
+    """The launch through CuPy with its own block of arguments.
 
     The driver copies the arguments during the call. Each call takes a block that no other call has, from the blocks
     that earlier calls gave back. ``list.pop`` and ``list.append`` are atomic, so threads do not share a block.
@@ -180,7 +183,7 @@ def _launch_on(
     refusal = driver.CUDADriverError
     free: list[tuple[Any, int, Any]] = []
 
-    def launch_on(stream: int, given: Sequence[int]) -> None:
+    def launch_on(stream: int, *given: int) -> None:
         try:
             arguments = free.pop()
         except IndexError:
@@ -215,23 +218,23 @@ def _retry(call: _DriverCall, device: int, refused: Callable[[object], Error]) -
 
 
 def _launch_with_workspace(
-    launch_on: Callable[[int, Sequence[int]], None],
+    launch_on: Callable[..., None],
     device: int,
     nbytes: int,
     kernel: str,
     refused: Callable[[object], Error],
-) -> Callable[[int, Sequence[int]], None]:
+) -> Callable[..., None]:
     from cupy.cuda import runtime
 
     workspaces = workspaces_of(device)
     workspaces.reserve(nbytes)
 
-    def launch_with_workspace(stream: int, given: Sequence[int]) -> None:
+    def launch_with_workspace(stream: int, *given: int) -> None:
         try:
             workspace = workspaces.of(stream, nbytes, kernel)
         except runtime.CUDARuntimeError as error:
             raise refused(error) from error
-        launch_on(stream, (*given, workspace))
+        launch_on(stream, *given, workspace)
 
     return launch_with_workspace
 

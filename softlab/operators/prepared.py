@@ -75,7 +75,7 @@ def _cupy_fast_path(array: Any, current_stream: Any, current_gpu: Any, several: 
                 if -nbytes < pointer - target < nbytes and not (pointer == target and ready.in_place):
                     return None
         pointers.append(target)
-        ready.launch(current_stream(gpu_index).ptr, pointers)
+        ready.launch(current_stream(gpu_index).ptr, *pointers)
         return out
 
     return launch
@@ -179,7 +179,7 @@ def _torch_fast_path(
             for other in pointers[:-1]:  # as above
                 if -nbytes < other - pointer < nbytes and not (other == pointer and ready.in_place):
                     return None
-        ready.launch(current_stream(gpu_index), pointers)
+        ready.launch(current_stream(gpu_index), *pointers)
         return out
 
     return launch
@@ -286,7 +286,7 @@ def _guarded_operator(
                 pointer = x.data_ptr()
                 if pointer % _WIDEST == bits:
                     out = allocate(sizes, strides, dtype)
-                    launch_on(current_stream(gpu_index), (pointer, out.data_ptr()))
+                    launch_on(current_stream(gpu_index), pointer, out.data_ptr())
                     if ctx is not None:
                         ctx.save_for_backward(out)
                     return out
@@ -314,7 +314,7 @@ def _unrecorded_operator(
                 ready = prepared_for(x.shape, x.dtype, gpu_index, pointer % _WIDEST)
                 if ready is not None:
                     out = empty_like(x) if allocate is None else allocate(*ready.like)
-                    ready.launch(current_stream(gpu_index), (pointer, out.data_ptr()))
+                    ready.launch(current_stream(gpu_index), pointer, out.data_ptr())
                     if ctx is not None:
                         ctx.save_for_backward(out)
                     if note is not None:
@@ -345,7 +345,7 @@ def _unrecorded_gradient(
                 ready = prepared_for(shape, dtype, gpu_index, (first | second) % _WIDEST)
                 if ready is not None:
                     out = empty_like(y) if allocate is None else allocate(*ready.like)
-                    ready.launch(current_stream(gpu_index), (first, second, out.data_ptr()))
+                    ready.launch(current_stream(gpu_index), first, second, out.data_ptr())
                     return out
         except _EXPLAINED:
             pass
@@ -360,12 +360,12 @@ _EXPLAINED = (Error, TypeError, ValueError, RuntimeError)
 
 @dataclass(frozen=True, eq=False)
 class _ReadyLaunch:
-    """A launch for arrays of ``nbytes`` each: (stream, pointers) -> None. ``in_place``: as :class:`Plan` has it.
+    """A launch for arrays of ``nbytes`` each: (stream, *pointers) -> None. ``in_place``: as :class:`Plan` has it.
 
     ``like``: shape, strides in elements, and the library's dtype of each.
     """
 
-    launch: Callable[[int, Sequence[int]], None]
+    launch: Callable[..., None]
     nbytes: int
     in_place: bool
     like: tuple[tuple[int, ...], tuple[int, ...], Any]

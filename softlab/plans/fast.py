@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from softlab.errors import PlanError
-from softlab.plans import fast_fused, few_rows, flight, oneflow, short_rows, tiles
+from softlab.plans import fast_doubles, fast_fused, few_rows, flight, long_rows, oneflow, short_rows, tiles
 from softlab.plans.fast_cuts import (
     across_grid,
     cluster,
@@ -38,7 +38,7 @@ from softlab.plans.fast_limits import (
     WARP_BLOCK,
     Cut,
 )
-from softlab.plans.fast_ring import around_ring, fitted, is_faster, ring_shape, stepped
+from softlab.plans.fast_ring import RingShape, around_ring, fitted, is_faster, ring_shape
 from softlab.plans.fast_rows import (
     BLOCK,
     CLUSTER,
@@ -144,20 +144,20 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         take(request, log, BLOCK, rule, packs=row.packs)
         rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
         return _block(request, log, row, alone, rule)
-    shape = None if exact else grid_shape(request, row, few)
+    shape = None if exact else grid_shape(request, row, few, fast_doubles.grid_packs(request, row))
     ring = None if exact or row.packs <= row.limits.grid.beyond else ring_shape(request, row)
-    if ring and is_faster(ring, shape, request, row):
-        rule = "a ring in the shared memory of all SMs holds the row"
-        take(request, log, RING, rule, packs=row.packs, beyond=row.limits.grid.beyond)
-        return around_ring(request, log, row, stepped(request, row, fitted(request, row, ring)))
+    ring_is_faster = fast_doubles.ring_is_faster if fast_doubles.are_timed(request) else is_faster
+    if ring and ring_is_faster(ring, shape, request, row):
+        return _quickest_of_long(request, log, row, fitted(request, row, ring))
     if shape:
         rule = "blocks on all SMs hold the row, with more rows in flight"
         take(request, log, GRID, rule, packs=row.packs, beyond=row.limits.grid.beyond)
         return across_grid(request, log, row, shape)
-    if cut := few_rows_cut(request, row, cuts) if few else _cluster_cut(request, row, cuts):
-        rule = "several SMs work on one row" if few else "the registers of a cluster's blocks hold the row"
-        take(request, log, CLUSTER, rule, packs=row.packs)
+    if few and (cut := few_rows_cut(request, row, cuts)):
+        take(request, log, CLUSTER, "several SMs work on one row", packs=row.packs)
         return cluster(request, log, row, cut)
+    if not few and (cut := _cluster_cut(request, row, cuts)):
+        return _quickest_of_long(request, log, row, cut)
     if not exact and (cut := pipeline_cut(request, row, cuts)):
         rule = f"registers and shared memory of a {'cluster' if cut.cluster > 1 else 'block'} hold the row"
         take(request, log, PIPELINE, rule, packs=row.packs, most=cut.most)
@@ -167,6 +167,18 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
     return stream(
         request, log, row, Cut(cuts or 1, 512 if cuts else 1024, STREAM_PACKS[request.element.itemsize, row.inputs])
     )
+
+
+def _quickest_of_long(request: PlanRequest, log: StepLog, row: Row, found: Cut | RingShape) -> Choice:
+    """The cluster or the ring that was found, or another of either that takes less time."""
+    taken = long_rows.quickest(request, row, found)
+    if isinstance(taken, Cut):
+        rule = "the registers of a cluster's blocks hold the row"
+        take(request, log, CLUSTER, rule, packs=row.packs)
+        return cluster(request, log, row, taken)
+    rule = "a ring in the shared memory of all SMs holds the row"
+    take(request, log, RING, rule, packs=row.packs, beyond=row.limits.grid.beyond)
+    return around_ring(request, log, row, taken)
 
 
 def _tile_is_cheaper(request: PlanRequest, log: StepLog) -> bool:

@@ -115,14 +115,18 @@ class GridShape:
     rows_in_flight: int
 
 
-def grid_shape(request: PlanRequest, row: Row, few: bool) -> GridShape | None:
-    """None if the row is not for the grid kernel, or too long for it."""
+def grid_shape(request: PlanRequest, row: Row, few: bool, most: int | None = None) -> GridShape | None:
+    """None if the row is not for the grid kernel, or too long for it.
+
+    As many rows run at once as leave a thread ``most`` packs of its row; without this number those of ``GridLimits``.
+    """
     device, limits = request.device, row.limits.grid
     width = row.pack_size * request.element.itemsize
     if device.compute_capability < (9, 0) or row.packs <= limits.beyond or width < WIDEST_PACK_BYTES:
         return None
     capacity = (device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * width)
-    most = limits.packs + 1 if few and row.inputs == 1 else limits.packs
+    if most is None:
+        most = limits.packs + 1 if few and row.inputs == 1 else limits.packs
     groups = 1
     while (
         groups < min(request.rows, device.sm_count) and packs_per_thread(row, device.sm_count // (groups + 1)) <= most

@@ -124,28 +124,41 @@ THREADS_COUNT = 0.375
 FITTED_ITERATIONS = 8
 
 
+#: Microseconds per pack of ``GRID_BLOCK`` threads, of all types but doubles (``STEP_TIMES``).
+PACK_OF_STEP = 0.215
+
+
 @dataclass(frozen=True)
 class StepTime:
-    """What a type's rows take beside ``STEP_MICROSECONDS`` and ``PACK_OF_STEP``: microseconds per ``row``; and in
-    log_softmax, whose results need no exponentials, only the part ``logarithm`` of a pack's time.
+    """What a type's rows take beside ``STEP_MICROSECONDS``: microseconds per ``row``, and per ``pack`` of
+    ``GRID_BLOCK`` threads. In log_softmax a pack takes the part ``logarithm`` of this time: its results need no
+    exponentials, and those of a gradient need more of them.
     """
 
     row: float
     logarithm: float
+    pack: float = PACK_OF_STEP
+
+    def of_pack(self, request: PlanRequest) -> float:
+        """The time of a pack in the request's operator."""
+        return self.pack * (self.logarithm if request.operator.name.startswith("log_softmax") else 1)
 
 
 #: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 228 cells of 2^18 to 2^22 columns, 3100 launches
-#: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles were not measured.
+#: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles: 102 and 93 launches of 18 lengths from
+#: 2^16 to 2^21 columns, with 384 to 768 threads and 1 to 4 packs per step (the same day).
 STEP_TIMES = {
     (2, 1): StepTime(0.25, 0.77),
     (4, 1): StepTime(0.0, 1.0),
     (2, 2): StepTime(0.0, 1.0),
     (4, 2): StepTime(0.0, 1.0),
+    (8, 1): StepTime(0.93, 0.63, 0.52),
+    (8, 2): StepTime(0.0, 1.29, 0.256),
 }
-#: What all types take (the same launches): microseconds per step, and per pack of ``GRID_BLOCK`` threads. Where rows
-#: begin anywhere, a row takes the sum of ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads
-#: (the same day, head and tail loaded a row ahead, 402 launches of 36 lengths).
-STEP_MICROSECONDS, PACK_OF_STEP, ENDS_MICROSECONDS = 0.27, 0.215, (0.5, 0.3)
+#: What all types take (the same launches): microseconds per step. Where rows begin anywhere, a row takes the sum of
+#: ``ENDS_MICROSECONDS`` at least, the second of them per ``GRID_BLOCK`` threads (the same day, head and tail loaded a
+#: row ahead, 402 launches of 36 lengths).
+STEP_MICROSECONDS, ENDS_MICROSECONDS = 0.27, (0.5, 0.3)
 #: The least part of the time that other steps must save by this prediction.
 STEP_GAIN = 0.005
 #: The exponent for these times and that of memory, what each further row at once costs memory, and the part of its
@@ -153,14 +166,20 @@ STEP_GAIN = 0.005
 STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 #: Inputs -> packs of a step, threads of a block, and the most steps of a row. A forward row is one step: with more, the
 #: prediction was up to 3 % too good. A gradient's row has two packs per thread at least, for the same reason.
-STEP_PACKS = {1: range(2, 7), 2: range(1, 4)}
+STEP_PACKS = {1: range(2, 7), 2: range(1, 5)}
 STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
-#: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows.
-STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, 1 << 18
+#: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows (by the bytes of an
+#: element).
+STEP_GROUPS, STEP_ITERATIONS, STEP_COLUMNS = 14, 20, {2: 1 << 17, 4: 1 << 17, 8: 1 << 16}
 #: Bytes that an SM waits for at most: copies and prefetches under way. With 132 KiB and more rows took 8 to 15 %
 #: longer than predicted (the same launches).
 MOST_UNDER_WAY = 76 * 1024
+#: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than others. Gradients with 80
+#: to 96 KiB did not, where the answer comes in time (H200, 2026-11-29, 220 lengths; kernels/FAST.md).
+STEP_UNDER_WAY = {1: MOST_UNDER_WAY, 2: 96 * 1024}
+#: Gradients of doubles: packs of a step. More, and more under way than ``MOST_UNDER_WAY``, were not measured.
+STEP_PACKS_OF_DOUBLES = range(1, 4)
 
 
 @dataclass(frozen=True)
@@ -191,6 +210,11 @@ class RingShape:
     def slots(self) -> int:
         """Rows whose statistics a block keeps (kernels/fast_ring.cuh, invariant 1)."""
         return -(-(self.stages // self.per_step - self.ahead) // (self.row_steps + self.again))
+
+    @property
+    def lag(self) -> int:
+        """Packs of a thread by which results are behind loads."""
+        return self.stages - self.ahead * self.per_step
 
     @property
     def row_steps(self) -> int:
@@ -248,7 +272,7 @@ def _shape(
     packs -= kept
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
     answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
-    microseconds = _memory_microseconds(request, row, block_size * device.sm_count)
+    microseconds = memory_microseconds(request, row, block_size * device.sm_count)
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
     if row_steps * per_step <= most_lag:
@@ -297,46 +321,70 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
 
     A step takes a time of its own. So fewer, larger steps are faster while memory has not too much to bring at once.
     """
-    kind = request.element.itemsize, row.inputs
-    many = request.rows >= STEP_ITERATIONS * shape.groups and request.cols >= STEP_COLUMNS
-    if kind not in STEP_TIMES or shape.kept or shape.again or not many:
+    many = request.rows >= STEP_ITERATIONS * shape.groups
+    if shape.kept or shape.again or not many or not steps_are_known(request, row):
         return shape
-    if not _threads_count(request, row, THREAD_TIMES[kind]):
+    best = best_of_steps(request, row)
+    if best is None:
         return shape
-    times = STEP_TIMES[kind]
-    most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
-    candidates = [
-        other
-        for block_size in STEP_BLOCKS[row.inputs]
-        for packs in STEP_PACKS[row.inputs]
-        for groups in range(1, most + 1)
-        if (other := _shape(request, row, groups, 0, block_size, packs)) and _suits(other, row)
-    ]
-    best = min(candidates, key=lambda other: _stepped_microseconds(request, row, other, times), default=shape)
-    now, new = (_stepped_microseconds(request, row, one, times) for one in (shape, best))
+    now, new = (stepped_microseconds(request, row, one) for one in (shape, best))
     return best if new < (1 - STEP_GAIN) * now else shape
 
 
-def _suits(shape: RingShape, row: Row) -> bool:
+def steps_are_known(request: PlanRequest, row: Row) -> bool:
+    """Whether the times of steps were measured for such rows, and count beside memory's."""
+    kind = request.element.itemsize, row.inputs
+    if request.cols < STEP_COLUMNS[kind[0]]:
+        return False
+    if kind[0] == 8:
+        return row.inputs > 1 and doubles_wait(request)
+    return _threads_count(request, row, THREAD_TIMES[kind])
+
+
+def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
+    """The ring with the least time by the times of steps; None where none suits the row."""
+    most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
+    candidates = [
+        shape
+        for block_size in STEP_BLOCKS[row.inputs]
+        for packs in (STEP_PACKS_OF_DOUBLES if request.element.itemsize == 8 else STEP_PACKS[row.inputs])
+        for groups in range(1, most + 1)
+        if (shape := _shape(request, row, groups, 0, block_size, packs))
+        and _suits(shape, row, MOST_UNDER_WAY if request.element.itemsize == 8 else STEP_UNDER_WAY[row.inputs])
+    ]
+    return min(candidates, key=lambda shape: stepped_microseconds(request, row, shape), default=None)
+
+
+def _suits(shape: RingShape, row: Row, most_under_way: int) -> bool:
     """Whether the ring holds a row and its answer in few steps, and memory has not too much to bring at once."""
-    step_bytes = shape.per_step * row.inputs * shape.block_size * WIDEST_PACK_BYTES
-    few = shape.row_steps <= STEP_COUNTS[row.inputs] and shape.row_steps * shape.per_step >= FEWEST_PACKS
-    return few and _holds_answer(shape, 1) and (shape.ahead + shape.fetched) * step_bytes <= MOST_UNDER_WAY
+    pack_bytes = row.inputs * shape.block_size * WIDEST_PACK_BYTES
+    under_way = (shape.ahead + shape.fetched) * shape.per_step * pack_bytes
+    row_packs = shape.row_steps * shape.per_step
+    few = shape.row_steps <= STEP_COUNTS[row.inputs] and row_packs >= FEWEST_PACKS
+    # Whole steps: results of a row begin with the step that its answer has come for.
+    answered = shape.lag - row_packs >= ANSWER_BYTES / (pack_bytes * (row.inputs + 1) / row.inputs)
+    return few and answered and _holds_answer(shape, 1) and under_way <= most_under_way
 
 
-def _stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape, times: StepTime) -> float:
+def stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape) -> float:
     """The time of all rows, beside what every launch takes, by the times of steps."""
-    share = COPY_SHARE / STEADY_SHARE
-    memory = (
-        share * _memory_microseconds(request, row, row.packs * shape.groups) * (1 + STEP_GROUP * (shape.groups - 1))
-    )
-    width = shape.block_size / GRID_BLOCK
-    pack = PACK_OF_STEP * width * (times.logarithm if request.operator.name == "log_softmax" else 1)
-    threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * pack)
+    times, width = STEP_TIMES[request.element.itemsize, row.inputs], shape.block_size / GRID_BLOCK
+    threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * width * times.of_pack(request))
     ends = ENDS_MICROSECONDS[0] + ENDS_MICROSECONDS[1] * width if row.unaligned else 0
-    row_time = (memory**STEP_OVERLAP + threads**STEP_OVERLAP + ends**STEP_OVERLAP) ** (1 / STEP_OVERLAP)
-    lag = (shape.stages - shape.ahead * shape.per_step) * shape.block_size * request.device.sm_count
-    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * share * _memory_microseconds(request, row, lag)
+    row_time = side_by_side(steady_microseconds(request, row, row.packs, shape.groups), threads, ends)
+    lag = shape.lag * shape.block_size * request.device.sm_count
+    return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * steady_microseconds(request, row, lag)
+
+
+def steady_microseconds(request: PlanRequest, row: Row, packs: float, groups: int = 1) -> float:
+    """How long memory takes for as many packs of each group's row, between start and end of a launch."""
+    memory = memory_microseconds(request, row, packs * groups)
+    return COPY_SHARE / STEADY_SHARE * memory * (1 + STEP_GROUP * (groups - 1))
+
+
+def side_by_side(*microseconds: float) -> float:
+    """The time of what works side by side: mostly that of the slowest."""
+    return float(sum(time**STEP_OVERLAP for time in microseconds) ** (1 / STEP_OVERLAP))
 
 
 def _holds_answer(shape: RingShape, steps: int) -> bool:
@@ -347,10 +395,18 @@ def _holds_answer(shape: RingShape, steps: int) -> bool:
 def _threads_count(request: PlanRequest, row: Row, times: ThreadTime) -> bool:
     """Whether threads take so long, beside memory, that it matters whether they have a pack."""
     packs = GRID_BLOCK * request.device.sm_count
-    return times.of_packs(1, GRID_BLOCK) > THREADS_COUNT * _memory_microseconds(request, row, packs)
+    return times.of_packs(1, GRID_BLOCK) > THREADS_COUNT * memory_microseconds(request, row, packs)
 
 
-def _memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
+def doubles_wait(request: PlanRequest) -> bool:
+    """Whether a softmax of doubles in the ring waits for its threads, and not for memory."""
+    step = STEP_MICROSECONDS / STEPS[1][0] + STEP_TIMES[8, 1].pack
+    bandwidth = request.device.memory_bandwidth or MEMORY_BANDWIDTH
+    bytes_moved = 2 * GRID_BLOCK * request.device.sm_count * WIDEST_PACK_BYTES
+    return step > 1e6 * bytes_moved / (COPY_SHARE * bandwidth)
+
+
+def memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
     """How long memory takes to read packs of each input and to write as many."""
     bandwidth = COPY_SHARE * (request.device.memory_bandwidth or MEMORY_BANDWIDTH)
     return 1e6 * packs * (row.inputs + 1) * WIDEST_PACK_BYTES / bandwidth
@@ -358,12 +414,12 @@ def _memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
 
 def _microseconds(request: PlanRequest, row: Row, shape: RingShape, times: ThreadTime) -> float:
     """The time of all rows, beside what every launch takes."""
-    memory = _memory_microseconds(request, row, row.packs * shape.groups) * (1 + FURTHER_GROUP * (shape.groups - 1))
+    memory = memory_microseconds(request, row, row.packs * shape.groups) * (1 + FURTHER_GROUP * (shape.groups - 1))
     threads = times.row + times.of_packs(shape.row_steps * shape.per_step, shape.block_size)
     threads += UNALIGNED_MICROSECONDS if row.unaligned else 0
     row_time = (memory**OVERLAP + threads**OVERLAP) ** (1 / OVERLAP)
-    lag = (shape.stages - shape.ahead * shape.per_step) * shape.block_size * request.device.sm_count
-    one_way = ONE_WAY * _memory_microseconds(request, row, lag)
+    lag = shape.lag * shape.block_size * request.device.sm_count
+    one_way = ONE_WAY * memory_microseconds(request, row, lag)
     return math.ceil(request.rows / shape.groups) * row_time + one_way
 
 
@@ -377,22 +433,33 @@ def _row_microseconds(row: Row, blocks_per_row: int) -> float:
 def is_faster(ring: RingShape, grid: GridShape | None, request: PlanRequest, row: Row) -> bool:
     """Whether the ring kernel takes less time than the grid kernel.
 
-    The grid kernel asks for all rows at once where they fit the chip together. Else it is at its best while it has as
-    many rows in flight as it wants; with fewer it waits for answers. In softmax it keeps the exponentials of doubles,
-    and the ring kernel computes them twice. So it takes doubles while its stages hold ``GRID_ROWS_OF_DOUBLES`` rows.
+    The grid kernel is at its best while it has as many rows in flight as it wants; with fewer it waits for answers. In
+    softmax it keeps the exponentials of doubles, and the ring kernel computes them twice. So it takes doubles while
+    its stages hold ``GRID_ROWS_OF_DOUBLES`` rows. :mod:`softlab.plans.fast_doubles` chooses where threads take longer
+    than memory.
     """
     if grid is None:
         return True
-    if request.rows < FEWEST_ITERATIONS:
+    if needs_grid(request, row):
         return False
-    stages = (request.device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES)
-    if request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK:
-        return False
+    stages = grid_stages(request, row)
     if request.element.itemsize == 8 and request.operator.name == "softmax":
         return stages < GRID_ROWS_OF_DOUBLES * grid.packs
     if grid.rows_in_flight < row.limits.grid.rows_in_flight:
         return True
     return ring.time < -(-request.rows // grid.groups) * (grid.packs + GRID_START[row.unaligned])
+
+
+def needs_grid(request: PlanRequest, row: Row) -> bool:
+    """Whether rows are too few for the ring, or fit the chip together: the grid kernel then asks for all at once."""
+    stages = grid_stages(request, row)
+    few = request.rows < FEWEST_ITERATIONS
+    return few or request.rows * row.packs <= request.device.sm_count * stages * GRID_BLOCK
+
+
+def grid_stages(request: PlanRequest, row: Row) -> int:
+    """Packs of each input that a thread of the grid kernel has room for in shared memory."""
+    return (request.device.smem_per_block_optin - GRID_STATIC_BYTES) // (row.inputs * GRID_BLOCK * WIDEST_PACK_BYTES)
 
 
 def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) -> Choice:

@@ -275,15 +275,15 @@ class TestLaunches:
         )  # fmt: skip
         cuda.refuses = 720
         with pytest.raises(Error, match=r"error 720.*grid \(5, 1, 1\).*the GPU must hold all blocks at once"):
-            launch(7, (0, 0))
+            launch(7, 0, 0)
         cuda.refuses = 0
         x, y = whole(1), np.zeros(1, np.float32)
-        assert launch(7, (x.ctypes.data, y.ctypes.data)) is None
+        assert launch(7, x.ctypes.data, y.ctypes.data) is None
         assert y[0] == 2 * x[0]
         plain = gpu.launcher(program, (5, 1, 1), (32, 1, 1), 0, 3, (1, 1), 0)
         cuda.refuses = 1
         with pytest.raises(Error, match="error 1") as caught:
-            plain(7, (0, 0, 0))
+            plain(7, 0, 0, 0)
         assert "at once" not in str(caught.value)
         assert isinstance(caught.value.__cause__, RefusedError)
 
@@ -366,7 +366,7 @@ class TestOnTheGpu:
         for turn in range(20):
             for k, stream in enumerate(streams):
                 if method == "launcher":
-                    ready(stream.ptr, (xs[k].data.ptr, ys[k][turn].data.ptr))
+                    ready(stream.ptr, xs[k].data.ptr, ys[k][turn].data.ptr)
                     continue
                 with stream:
                     self.launch(kernel, grid, xs[k], ys[k][turn])
@@ -425,7 +425,7 @@ class TestOnTheGpu:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             for _ in range(3 * workspaces._AT_ONCE):
-                ready(torch.cuda.current_stream().cuda_stream, (x.data_ptr(), y.data_ptr()))
+                ready(torch.cuda.current_stream().cuda_stream, x.data_ptr(), y.data_ptr())
         for _ in range(3):
             y.zero_()
             graph.replay()

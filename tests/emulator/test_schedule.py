@@ -145,6 +145,36 @@ def test_lanes_whose_named_lanes_are_here_go_together() -> None:
             assert np.array_equal(found.mask if found is not None else np.zeros_like(ALL), right), turn
 
 
+def test_an_answer_does_not_depend_on_those_before() -> None:
+    """A schedule keeps the masks of the last agreement. One that has none says the same of each further question."""
+    random = np.random.RandomState(4)
+    lane = np.arange(THREADS) % 32
+    halves, quarters = np.where(lane < 16, 0x0000FFFF, 0xFFFF0000), 0xFF << lane // 8 * 8
+    alone = 1 << (lane + 1) % 32  # each names its neighbour alone, which names another one
+    live, made = ALL.copy(), schedule()
+    kept, agreements = np.tile(halves, (ROWS, 1)).astype(np.uint32), 0
+    for _ in range(200):
+        change = random.randint(0, 8)
+        if change < 4:
+            kept = np.tile((halves, quarters, alone, halves)[change], (ROWS, 1)).astype(np.uint32)
+        elif change == 4:
+            kept[0, random.randint(THREADS)] = 1 << random.randint(32)  # in place, as code may do
+        elif change == 5 and live.sum() > ALL.size // 2:
+            gone = live & (random.rand(*ALL.shape) < 0.02)
+            if gone.any():
+                made.exit(lanes_of(gone))
+                live &= ~gone
+        here = live & (random.rand(*ALL.shape) < 0.9) if random.rand() < 0.2 else live
+        lanes = lanes_of(here)
+        answers = [
+            [part.mask if part is not None else np.zeros_like(ALL) for part in asked._together(lanes, lanes.take(kept))]
+            for asked in (made, schedule(everyone=live))
+        ]
+        assert np.array_equal(*answers)
+        agreements += not answers[0][1].any()
+    assert 20 < agreements < 180
+
+
 def test_lanes_wait_for_those_that_their_mask_names() -> None:
     stalls: list[tuple[int, int]] = []
     made = schedule(listeners=Listeners(stall=lambda block, lanes: stalls.append((block.index, lanes.count))))

@@ -34,7 +34,7 @@ class Ready:
     def __init__(self, in_place: bool = True) -> None:
         self.nbytes, self.in_place, self.launched = NBYTES, in_place, []
 
-    def launch(self, stream: int, pointers: list[int]) -> None:
+    def launch(self, stream: int, *pointers: int) -> None:
         self.launched.append((stream, list(pointers)))
 
 

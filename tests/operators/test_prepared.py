@@ -30,10 +30,12 @@ from tests.samples import normal
 OPS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
 
 
-@pytest.fixture
-def cuda() -> Iterator[FakeCuda]:
-    with instead_of_cuda() as fake:
+@pytest.fixture(params=[False, True], ids=["CuPy", "machine code"])
+def cuda(request: pytest.FixtureRequest) -> Iterator[FakeCuda]:
+    """Launches go through CuPy's binding of the driver, or through machine code of LLVM."""
+    with instead_of_cuda(native=request.param) as fake:
         yield fake
+        assert fake.natively >= len(fake.launches) if request.param else fake.natively == 0
 
 
 def run(*inputs: Any, op: str = "softmax", axis: Any = -1, dtype: Any = None, out: Any = None, policy: Any = "oneflow",
@@ -134,7 +136,7 @@ class TestWhatTheDriverIsGiven:
         with pytest.raises(
             Error, match=r"refuses to launch softmax_warp.*error 1.*grid \(1, 1, 1\), block \(32, 4, 1\)"
         ):
-            launch(0, (0, 0))
+            launch(0, 0, 0)
 
     def test_a_thread_without_a_context_gets_one(self, cuda: FakeCuda) -> None:
         x = cuda.array(normal(2, 64))
@@ -283,7 +285,7 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
     class Ready:
         nbytes, in_place = 128, True
 
-        def launch(self, stream: int, pointers: list[int]) -> None:
+        def launch(self, stream: int, *pointers: int) -> None:
             launched.append((stream, list(pointers)))
 
     monkeypatch.setattr(prepared, "_prepare", lambda *problem: asked.append(problem) or Ready())
@@ -365,7 +367,7 @@ def test_a_torch_tensor_takes_the_fast_path(monkeypatch: pytest.MonkeyPatch) -> 
 def test_results_are_allocated_by_the_prepared_shape() -> None:
     """Where PyTorch has a function for that, nothing is made like the first tensor."""
     launched: list[tuple[int, ...]] = []
-    ready = SimpleNamespace(launch=lambda stream, pointers: launched.append((*pointers,)), like=((4, 8), (8, 1), "f32"))
+    ready = SimpleNamespace(launch=lambda stream, *pointers: launched.append(pointers), like=((4, 8), (8, 1), "f32"))
     asked, new = [], Tensor(9 * 1024)
 
     def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Tensor:
@@ -388,7 +390,7 @@ class Guarded:
         self.guards: list[Tensor] = []
         self.new = Tensor(9 * 1024)
         like = ((4, 8), (8, 1), "f32")
-        ready = SimpleNamespace(launch=lambda stream, pointers: self.launched.append((stream, *pointers)), like=like)
+        ready = SimpleNamespace(launch=lambda stream, *pointers: self.launched.append((stream, *pointers)), like=like)
         allocate = (lambda *given: self.new if given == like else None) if allocates else None
         streams, empty_like = (lambda gpu: 7 + gpu), (lambda like: self.new)
         library = prepared._TorchLibrary(Tensor, streams, current_gpu, empty_like, allocate, self.guard)
@@ -525,7 +527,7 @@ def test_a_function_that_is_not_documented_is_tried_first(monkeypatch: pytest.Mo
 
 def test_a_gradient_takes_tensors_of_the_current_gpu_alone() -> None:
     """One of the two may be on another GPU, or in the memory of the host, which PyTorch numbers -1."""
-    ready, new = SimpleNamespace(launch=lambda stream, pointers: None), Tensor(9 * 1024)
+    ready, new = SimpleNamespace(launch=lambda stream, *pointers: None), Tensor(9 * 1024)
     for current, own, others in itertools.product((0, 1, 2), (-1, 0, 1, 2), (-1, 0, 1, 2)):
         library = prepared._TorchLibrary(Tensor, lambda gpu: 7 + gpu, lambda gpu=current: gpu, lambda like: new)
         gradient = prepared._unrecorded_gradient(lambda *_: ready, lambda dy, y: "otherwise", library)
@@ -543,7 +545,7 @@ def test_an_operator_that_autograd_may_watch_takes_tensors_of_the_current_gpu(
     tensors, launched = [Tensor(1024 + 4 * gpu, gpu=gpu) for gpu in (0, 1)], []
 
     class Ready:
-        def launch(self, stream: int, pointers: tuple[int, ...]) -> None:
+        def launch(self, stream: int, *pointers: int) -> None:
             launched.append((stream, pointers))
 
     streams = SimpleNamespace(_cuda_getCurrentRawStream=lambda gpu: 7 + gpu)
@@ -593,7 +595,7 @@ def test_threads_do_not_share_arguments(cuda: FakeCuda) -> None:
 def test_a_function_of_tensors_keeps_256_launches() -> None:
     """Those that were asked for last."""
     asked: list[tuple[int, ...]] = []
-    ready, new = SimpleNamespace(launch=lambda stream, pointers: None), Tensor(9 * 1024)
+    ready, new = SimpleNamespace(launch=lambda stream, *pointers: None), Tensor(9 * 1024)
 
     def prepare(shape: tuple[int, ...], *problem: object) -> Any:
         asked.append(shape)

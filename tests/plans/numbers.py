@@ -24,10 +24,12 @@ from softlab.hardware import occupancies
 from softlab.plans import (
     fast,
     fast_cuts,
+    fast_doubles,
     fast_fused,
     fast_ring,
     few_rows,
     flight,
+    long_rows,
     short_rows,
     strip_grid,
     strip_shapes,
@@ -87,11 +89,38 @@ def rings() -> Iterator[tuple[str, Any]]:
                 yield "_shape", (found, found and (found.slots, found.row_steps, found.packs_read_again(row)))
         if shape:
             yield "is_faster", [fast_ring.is_faster(shape, grid, request, row) for grid in grids]
+            if request.element.itemsize == 8:
+                yield from _doubles(request, row, shape)
         for cuts in (0, 8, 16):
             yield "few_rows_cut", fast_cuts.few_rows_cut(request, row, cuts)
             yield "pipeline_cut", fast_cuts.pipeline_cut(request, row, cuts)
             yield "cut_of", fast_cuts.cut_of(row, cuts, row.limits.cuts)
         yield "clusters_of", [fast_cuts.clusters_of(request.device, size) for size in (1, *CLUSTERS)]
+
+
+def _doubles(request: PlanRequest, row: Row, ring: fast_ring.RingShape) -> Iterator[tuple[str, Any]]:
+    """The grid and the ring by their times."""
+    most = fast_doubles.grid_packs(request, row)
+    grid = fast_cuts.grid_shape(request, row, False, most)
+    yield "grid_packs", (most, grid, fast_doubles.are_timed(request))
+    yield "ring_is_faster", fast_doubles.ring_is_faster(ring, grid, request, row)
+    if grid and grid.rows_in_flight:
+        yield "grid_microseconds", fast_doubles.grid_microseconds(request, row, grid)
+
+
+def long() -> Iterator[tuple[str, Any]]:
+    """Rows of 2^17 to 2^19 columns: clusters and rings by their time."""
+    draw = Random(11).random
+    for request in requests(11, 2):
+        request = replace(request, rows=100 + int(700 * draw()), cols=int(2.0 ** (17 + 2 * draw())), policy="fast")
+        row = row_of(request, StepLog())
+        if request.element.itemsize == 8:
+            continue
+        cuts = [Cut(16, size, packs) for size, packs in product((128, 256, 512), range(2, 15))]
+        yield "microseconds", [long_rows.microseconds(request, replace(row, packs=cut.most), cut) for cut in cuts]
+        found = [*long_rows._cuts(request, row), fast_ring.best_of_steps(request, row)]
+        yield "candidates", found
+        yield "quickest", [long_rows.quickest(request, row, one) for one in found if one]
 
 
 def short() -> Iterator[tuple[str, Any]]:
@@ -223,7 +252,7 @@ def invented() -> Iterator[tuple[str, Any]]:
 def digests() -> dict[str, str]:
     """List and function -> the digests of groups of its results."""
     lists: dict[str, list[str]] = {}
-    for make in (rings, short, strips, fused, occupied, invented):
+    for make in (rings, long, short, strips, fused, occupied, invented):
         for name, value in make():
             lists.setdefault(f"{make.__name__}, {name}", []).append(text(value))
     return {
@@ -238,7 +267,7 @@ def digests() -> dict[str, str]:
 def main(arguments: list[str]) -> None:
     """Record all, or show one."""
     if arguments:
-        for make in (rings, short, strips, fused, occupied, invented):
+        for make in (rings, long, short, strips, fused, occupied, invented):
             print(*(text(value) for name, value in make() if name == arguments[1]), sep="\n")
     else:
         RECORD.write_text(json.dumps(digests(), indent=0) + "\n")

@@ -168,7 +168,7 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
         (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 33, false>"),
-        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 2, 16, 1, 1, 0, 0, 576, 22, false>"),
+        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 26, false>"),
         (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 30, 1, 1, 0, 14, 448, 132, false>"),
         (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 132, false>"),
         (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 4, 4, 20, 1, 1, 0, 0, 512, 66, false>"),
@@ -202,7 +202,7 @@ def test_a_long_gradient_of_doubles_has_smaller_blocks() -> None:
 
 def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
     assert {made(1000, cols, device="sm_120").cluster for cols in range(1000, 400_000, 9973)} <= {None, 2, 4, 8}
-    assert made(1000, 150_000, device="H200").cluster == 16
+    assert made(1000, 140_000, device="H200").cluster == 16
 
 
 def a_long_pipeline(rows: int) -> Plan:
@@ -244,16 +244,19 @@ def test_a_ring_takes_rows_that_leave_the_grid_kernel_waiting() -> None:
     """All but rows that fit the chip together."""
     assert made(153, 437_701).kernel == made(64, 1 << 20).kernel == made(4, 1 << 22).kernel == "fast_ring"
     assert made(2, 1 << 22).kernel == made(8, 800_001).kernel == "fast_grid"
-    assert made(60, 300_001, "float64", op="log_softmax").kernel == "fast_ring"
+    assert made(60, 300_001, "float64", op="log_softmax", device="H100").kernel == "fast_ring"
     assert made(153, 437_701, device="sm_80").kernel == "fast_stream"
     later = replace(devices.resolve("H200"), compute_capability=(10, 0))
     assert made(153, 437_701, device=later).kernel == "fast_ring", "GPUs after the H200 have what it needs, too"
 
 
 def test_softmax_of_doubles_stays_in_the_grid_kernel_while_it_holds_four_rows() -> None:
-    """It keeps their exponentials. A block has 28 stages: four rows of 7 packs per thread, three of 8."""
+    """It keeps their exponentials. A block has 28 stages: four rows of 7 packs per thread, three of 8.
+
+    So on an H100. Where memory is as fast as an H200's, the times of both kernels choose (test_fast_doubles.py).
+    """
     thread = 132 * 512 * 2  # doubles of one pack per thread
-    packs_and_kernels = {packs: made(100, packs * thread, "float64").kernel for packs in (5, 7, 8, 16)}
+    packs_and_kernels = {packs: made(100, packs * thread, "float64", device="H100").kernel for packs in (5, 7, 8, 16)}
     assert packs_and_kernels == {5: "fast_grid", 7: "fast_grid", 8: "fast_ring", 16: "fast_ring"}
     assert made(2, 8 * thread, "float64").kernel == "fast_grid", "the rows fit the chip together"
 
@@ -381,10 +384,11 @@ def test_rows_along_the_last_axis_have_stride_1(policy: str) -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("op", ["softmax", "log_softmax", "softmax_backward"])
 def test_blocks_all_over_the_gpu_share_rows_from_some_length_on(op: str, dtype: str) -> None:
-    """Rows of more than 640 KiB of each input, of doubles forward of more than 1 MiB; there a pipeline goes before."""
+    """Rows of more than 640 KiB of each input, of doubles forward of more than 1 MiB; there a pipeline goes before.
+    Where threads count beside memory, as on an H200, the time decides (test_long_rows.py)."""
     itemsize = element_type(dtype).itemsize
     forward_doubles = itemsize == 8 and not op.endswith("_backward")
     most = (1 << 20 if forward_doubles else 640 << 10) // itemsize
     pack = 16 // itemsize
-    kernels = [made(1024, cols, dtype, op=op).kernel for cols in (most, most + pack)]
+    kernels = [made(1024, cols, dtype, op=op, device="H100").kernel for cols in (most, most + pack)]
     assert kernels == ["fast_pipeline" if forward_doubles else "fast_cluster", "fast_ring"]

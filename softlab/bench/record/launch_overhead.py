@@ -17,6 +17,7 @@ from typing import Any
 import softlab
 from softlab.bench import recordings
 from softlab.bench.record.describing import described
+from softlab.cuda import native_launches
 from softlab.cuda.compile import nvrtc_version
 
 ROWS = COLS = 32
@@ -27,15 +28,25 @@ SPANS = 61
 METHOD = (
     f"Host time of a call in microseconds: the median of {SPANS} spans of {CALLS} calls each, after a warm-up, with "
     "the GPU idle at the start of each span and waited for after its end. All calls take turns, a span each. "
-    f"'low' and 'high' are the quartiles. x is {ROWS} x {COLS} float32. softlab is called as it comes: policy='fast'."
+    f"'low' and 'high' are the quartiles. x is {ROWS} x {COLS} float32. softlab is called as it comes: policy='fast'. "
+    "It launches by machine code where the versions have llvmlite, else through CuPy."
 )
 _RAW_KERNEL = 'extern "C" __global__ void nothing(const float* x, float* y, long long rows, long long cols) {}'
 
 Call = Callable[[], Any]
 
 
+def compiler() -> dict[str, str]:
+    """The version of llvmlite where it compiles launches."""
+    if not native_launches.available():
+        return {}
+    import llvmlite
+
+    return {"llvmlite": llvmlite.__version__}
+
+
 def calls() -> tuple[dict[str, Call], dict[str, str]]:
-    """What is called, by name, and the versions of the libraries beyond CuPy."""
+    """What is called, by name, and the versions of the libraries beyond CuPy and the compiler."""
     import cupy
     import numpy as np
     from cupyx.scipy.special import softmax as cupyx_softmax
@@ -114,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             about="What a call costs the host before the kernel runs, on a small array",
             method=METHOD,
             nvrtc=nvrtc_version(),
-            versions=versions,
+            versions=compiler() | versions,
             tables={"calls": table},
         )
         recordings.write(out, recording, {"calls": ["call"]})

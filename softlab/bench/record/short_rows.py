@@ -103,7 +103,7 @@ def launches(made: Plan, buffers: fast.Buffers, work: Workload) -> list[Any]:
 
     def launch(iteration: int) -> Any:
         addresses = [view.data_ptr() for view in views_of(work, buffers, iteration)]
-        return lambda: start(torch.cuda.current_stream().cuda_stream, addresses)
+        return lambda: start(torch.cuda.current_stream().cuda_stream, *addresses)
 
     return [launch(iteration) for iteration in range(fast.FEW_LAUNCHES if work.table == "few" else fast.LAUNCHES)]
 

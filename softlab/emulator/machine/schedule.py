@@ -114,6 +114,9 @@ class Schedule:
     of the many orders in which a GPU may run them. With ``random`` the warps of all blocks take turns, which are drawn.
     """
 
+    #: Masks that all live lanes named while all of them went on: the live lanes, the form of their set, the masks.
+    _agreed: tuple[Lanes, type[Lanes], np.ndarray] | None = None
+
     def __init__(
         self,
         everyone: Lanes,
@@ -375,6 +378,11 @@ class Schedule:
     def _together(self, lanes: Lanes, members: Value) -> tuple[Lanes | None, Lanes | None]:
         """The lanes whose live members are all here with the same mask (PTX ISA, "bar.warp.sync"), and the others."""
         assert self.live is not None
+        everyone = lanes.count == self.live.count and isinstance(members, np.ndarray)
+        if everyone and self._agreed is not None:  # the shuffles of a sum, one behind the other, name the same lanes
+            agreed, form, masks = self._agreed
+            if agreed is self.live and form is type(lanes) and np.array_equal(masks, members):
+                return lanes, None
         here, live = _warp_bits(lanes), _warp_bits(self.live)
         named = np.broadcast_to(lanes.put(members, members, True), (lanes.blocks, lanes.threads))
         named = named.reshape(lanes.blocks, -1, WARP)
@@ -384,6 +392,8 @@ class Schedule:
         waits = (missing != 0).reshape(lanes.blocks, lanes.threads)
         mask = lanes.mask
         go, stay = (lanes_of(part) if part.any() else None for part in (mask & ~waits, mask & waits))
+        if isinstance(members, np.ndarray) and everyone and stay is None:
+            self._agreed = self.live, type(lanes), members.copy()
         return go, stay
 
     def exit(self, lanes: Lanes) -> None:

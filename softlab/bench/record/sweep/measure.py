@@ -87,7 +87,7 @@ def timed(job: Job, program: Program, memory: Memory) -> list[float]:
 
     def launch(turn: int) -> None:
         addresses = [view.data_ptr() for view in memory.views(work, turn)]
-        start(torch.cuda.current_stream().cuda_stream, addresses)
+        start(torch.cuda.current_stream().cuda_stream, *addresses)
 
     launches = [partial(launch, turn) for turn in range(LAUNCHES)]
     *inputs, output = memory.views(work, 0)

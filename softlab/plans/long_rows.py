@@ -1,0 +1,136 @@
+"""Cluster or ring: which takes less time for rows that either may hold, and in how many threads.
+
+The blocks of a cluster ask for a row, wait, compute and write. Other clusters on the same SMs work meanwhile. So all
+rows take what memory takes for them, and what they wait for one another:
+
+    time = sqrt(memory^2 + (rows / clusters at once * row)^2) + start
+
+where a row of a cluster takes ``ROW_MICROSECONDS`` by itself. The time of a ring is that of its steps
+(:mod:`softlab.plans.fast_ring`). The plan finds a cluster or a ring first, by bytes in flight and by the length of a
+row. Here it takes another where that saves enough time by these predictions.
+
+Only clusters of sixteen blocks are looked at: others were no faster. How many an SM holds follows from the registers
+that the compiler takes for such clusters, which are more than for single blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from softlab.hardware import occupancies
+from softlab.plans.fast_cuts import clusters_of, most_blocks
+from softlab.plans.fast_limits import Cut
+from softlab.plans.fast_ring import (
+    COPY_SHARE,
+    STEP_GAIN,
+    RingShape,
+    best_of_steps,
+    memory_microseconds,
+    stepped,
+    stepped_microseconds,
+    steps_are_known,
+)
+from softlab.plans.fast_rows import INVARIANT, Row, is_wide
+from softlab.plans.planner import PlanRequest
+
+#: The clusters that are looked at.
+BLOCKS = 16
+#: Inputs -> the part of its bandwidth that memory gives clusters that need not wait (H200, 2026-11-29, 260 launches of
+#: 135 lengths from 2^17 columns on; kernels/FAST.md, as for all constants here).
+MEMORY_SHARE = {1: 0.92, 2: 0.95}
+#: Microseconds of a row in a cluster, and what each pack of a thread adds.
+ROW_MICROSECONDS, PACK_MICROSECONDS = 1.0, 0.04
+#: Inputs -> what each ``THREADS`` of a block add: the more warps share a row, the longer its exchange takes.
+THREADS, THREADS_MICROSECONDS = 256, {1: 0.7, 2: 0.15}
+#: The part of a cluster on each SM that is not in flight, as clusters compute and write in turn.
+IDLE_CLUSTERS = 0.5
+#: What a launch takes beside its rows, with clusters and with a ring.
+CLUSTER_START, RING_START = 5.0, 9.0
+#: Of fewer rows the start and the end of a launch decide, which these times do not know. An H200 has 7 clusters of 16.
+FEWEST_ROWS = 7 * 20
+#: Registers of a thread with one input or two, from the first number of packs on: (bytes of an element, inputs,
+#: unaligned, threads of a block) -> first packs, registers. The most of all types and operators, of NVRTC 12.9 and
+#: 13.0 for sm_90. Longer rows are not looked at: an SM holds one such cluster, or the compiler spills.
+REGISTERS = {
+    (2, 1, False, 128): (8, (64, 64, 72, 72, 96, 96, 96)),
+    (2, 1, True, 128): (8, (56, 64, 64, 72, 72, 80, 96)),
+    (2, 1, False, 256): (4, (48, 56, 64, 64, 64, 80, 80, 120, 120, 128)),
+    (2, 1, True, 256): (4, (48, 56, 64, 64, 64, 64, 80, 80, 80, 96, 96)),
+    (2, 1, False, 512): (3, (64, 64, 64, 64, 72, 112)),
+    (2, 1, True, 512): (3, (40, 64, 64, 64, 64, 64, 96)),
+    (4, 1, False, 256): (8, (64, 64, 72, 80, 80, 128, 128)),
+    (4, 1, True, 256): (8, (64, 64, 80, 80, 80, 88, 96)),
+    (4, 1, False, 512): (4, (56, 64, 64, 64, 64, 80)),
+    (4, 1, True, 512): (4, (64, 64, 64, 64, 64, 80)),
+    (2, 2, False, 256): (4, (64, 64, 64, 80, 96)),
+    (2, 2, True, 256): (4, (56, 64, 80, 80, 80)),
+    (2, 2, False, 512): (2, (32, 64, 64, 64, 64, 80)),
+    (2, 2, True, 512): (2, (40, 40, 64, 64, 88, 128)),
+    (4, 2, False, 512): (4, (56, 64, 64, 80, 88)),
+    (4, 2, True, 512): (4, (64, 64, 64, 88, 96)),
+}
+#: Where gradients of one type and operator take more: (type, operator, unaligned, threads, packs) -> registers.
+MORE_REGISTERS = {
+    ("float16", "softmax_backward", True, 512, 5): 72,
+    ("float16", "softmax_backward", False, 256, 7): 96,
+    ("float16", "log_softmax_backward", True, 256, 8): 96,
+    ("bfloat16", "softmax_backward", True, 256, 8): 128,
+    ("bfloat16", "log_softmax_backward", True, 256, 8): 96,
+}
+
+
+def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
+    """What takes the least time, or what was found where that saves too little."""
+    if isinstance(found, RingShape):
+        found = stepped(request, row, found)
+        if found.kept or found.again:
+            return found
+    if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
+        return found
+    if request.element.itemsize == 8 or not steps_are_known(request, row):  # of doubles no cluster has a time
+        return found
+    if request.rows < FEWEST_ROWS:
+        return found
+    others: list[Cut | RingShape] = [*_cuts(request, row)]
+    if isinstance(found, Cut) and (ring := best_of_steps(request, row)):
+        others.append(ring)
+    best = min(others, key=lambda other: microseconds(request, row, other), default=found)
+    saves = microseconds(request, row, best) < (1 - STEP_GAIN) * microseconds(request, row, found)
+    return best if saves else found
+
+
+def microseconds(request: PlanRequest, row: Row, shape: Cut | RingShape) -> float:
+    """The time of all rows; infinite for clusters whose registers are not known."""
+    if isinstance(shape, RingShape):
+        return stepped_microseconds(request, row, shape) + RING_START
+    registers = _registers(request, row, shape)
+    if registers is None:
+        return math.inf
+    device = request.device
+    held = occupancies.occupancy(device, threads=shape.block_size, registers=registers).blocks_per_sm
+    at_once = clusters_of(device, BLOCKS) * (held - IDLE_CLUSTERS)
+    of_row = ROW_MICROSECONDS + PACK_MICROSECONDS * shape.taken(row.packs)
+    of_row += THREADS_MICROSECONDS[row.inputs] * shape.block_size / THREADS
+    memory = memory_microseconds(request, row, request.rows * row.packs) * COPY_SHARE / MEMORY_SHARE[row.inputs]
+    return math.hypot(memory, request.rows / at_once * of_row) + CLUSTER_START
+
+
+def _cuts(request: PlanRequest, row: Row) -> Iterator[Cut]:
+    """The clusters that hold the row and whose registers are known."""
+    kind = request.element.itemsize, row.inputs, row.unaligned
+    for (*known, block_size), (first, registers) in REGISTERS.items():
+        cut = Cut(BLOCKS, block_size, first + len(registers) - 1)
+        if (*known,) == kind and _registers(request, row, cut) is not None:
+            yield cut
+
+
+def _registers(request: PlanRequest, row: Row, cut: Cut) -> int | None:
+    """Registers of a thread; None where they are not known."""
+    packs = cut.taken(row.packs)
+    more = request.element.name, request.operator.name, row.unaligned, cut.block_size, packs
+    if cut.cluster != BLOCKS or more in MORE_REGISTERS:
+        return MORE_REGISTERS.get(more) if cut.cluster == BLOCKS else None
+    kind = request.element.itemsize, row.inputs, row.unaligned, cut.block_size
+    first, registers = REGISTERS.get(kind, (0, ()))
+    return registers[packs - first] if first <= packs < first + len(registers) else None

@@ -1,0 +1,182 @@
+"""Doubles where threads take longer than memory: the grid kernel or the ring kernel, by the times of both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from softlab import plans
+from softlab.dtypes import element_type
+from softlab.hardware.devices import Device
+from softlab.plans import Plan, fast_doubles, fast_ring, long_rows
+from softlab.plans.fast_cuts import GridShape, grid_shape
+from softlab.plans.fast_rows import Row, row_of
+from softlab.plans.planner import OPERATORS, PlanRequest, StepLog
+from softlab.plans.resources import Resources
+
+H200, H100 = Device.named("H200"), Device.named("H100")
+OPS = [op for op in OPERATORS if op.endswith(("softmax", "softmax_backward"))]
+
+
+def taken(*_: object) -> Resources:
+    """Every kernel takes 64 registers: nothing is compiled."""
+    return Resources(64, 2048, 0, 0, "")
+
+
+def made(rows: int, cols: int, op: str = "softmax", device: Device = H200, dtype: str = "float64") -> Plan:
+    return plans.plan(rows, cols, dtype, op=op, policy="fast", device=device, lookup=taken)
+
+
+def asked(rows: int, cols: int, op: str = "softmax", device: Device = H200, dtype: str = "float64"
+          ) -> tuple[PlanRequest, Row]:  # fmt: skip
+    request = PlanRequest(rows, cols, element_type(dtype), OPERATORS[op], device, lookup=taken, policy="fast")
+    return request, row_of(request, StepLog())
+
+
+def problems(count: int) -> list[tuple[int, int, str]]:
+    """256 MiB of each input, or less, in rows of 2^17 to 2^22 doubles."""
+    draw = Random(41)
+    found = []
+    for _ in range(count):
+        cols = int(2 ** draw.uniform(17, 22))
+        found.append((int((1 << 28) // (cols * 8) * draw.choice((1, 1, 0.5))), cols, draw.choice(OPS)))
+    return found
+
+
+def test_where_threads_take_longer_than_memory_the_times_choose() -> None:
+    """A pack of 512 threads on all SMs is 2.2 MB in and out: 0.51 us of an H200's memory, 0.73 us of an H100's.
+
+    Its softmax takes 0.52 us, and half a step of 0.27 us.
+    """
+    for bandwidth, waits in ((4.8e12, True), (3.76e12, True), (3.74e12, False), (3.35e12, False)):
+        device = replace(H200, memory_bandwidth=bandwidth)
+        request, _ = asked(100, 500_000, device=device)
+        assert fast_doubles.are_timed(request) is waits, bandwidth
+    assert not fast_doubles.are_timed(asked(100, 500_000, dtype="float32")[0])
+
+
+def test_an_h100_keeps_its_kernels_and_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [made(*problem, device=H100).name for problem in problems(80)]
+    monkeypatch.setattr(fast_ring, "doubles_wait", lambda request: False)
+    monkeypatch.setattr(fast_doubles, "doubles_wait", lambda request: False)
+    assert before == [made(*problem, device=H100).name for problem in problems(80)]
+    assert before != [made(*problem).name for problem in problems(80)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "op", "kernel"),
+    [
+        (128, 262_144, "softmax", "fast_grid"), (32, 1_048_576, "softmax", "fast_grid"),
+        (16, 2_026_327, "softmax", "fast_ring"), (128, 262_144, "log_softmax", "fast_grid"),
+        (32, 1_048_576, "log_softmax", "fast_ring"), (32, 1_048_576, "softmax_backward", "fast_ring"),
+        (79, 420_656, "softmax_backward", "fast_ring"), (79, 420_656, "log_softmax_backward", "fast_ring"),
+    ],
+)  # fmt: skip
+def test_the_kernel_that_was_faster_on_an_h200(rows: int, cols: int, op: str, kernel: str) -> None:
+    """The one is 4 to 30 % faster than the other there (kernels/FAST.md)."""
+    assert made(rows, cols, op).kernel == kernel
+
+
+def test_four_rows_fit_the_stages_of_the_grid_kernel() -> None:
+    """Of 28 stages a row of one thread has 7 at most. Two groups would need 8: then one has 4."""
+    request, row = asked(70, 478_822)
+    shape = grid_shape(request, row, False)
+    assert shape
+    assert (shape.groups, shape.packs) == (2, 8)
+    shape = grid_shape(request, row, False, fast_doubles.grid_packs(request, row))
+    assert shape
+    assert (shape.groups, shape.packs, shape.rows_in_flight) == (1, 4, 4)
+    for rows, cols, op in problems(60):
+        request, row = asked(rows, cols, op)
+        shape = grid_shape(request, row, False, fast_doubles.grid_packs(request, row))
+        if shape and shape.groups > 1 and not fast_ring.needs_grid(request, row):
+            assert 4 * shape.packs <= fast_ring.grid_stages(request, row), (rows, cols, op)
+
+
+def test_rows_that_fit_the_chip_together_keep_their_cut() -> None:
+    request, row = asked(2, 1_000_000)
+    assert fast_ring.needs_grid(request, row)
+    assert fast_doubles.grid_packs(request, row) is None
+    assert fast_doubles.grid_packs(*asked(100, 1_000_000, device=H100)) is None
+    assert fast_doubles.grid_packs(*asked(100, 500_000)) == 7
+    assert fast_doubles.grid_packs(*asked(100, 500_000, "softmax_backward")) == 2
+    small = replace(H200, smem_per_block_optin=16 * 1024)
+    assert fast_doubles.grid_packs(*asked(100, 500_000, device=small)) == 1
+
+
+def test_the_time_of_the_grid_kernel_by_hand() -> None:
+    """Three groups of 44 blocks; a thread has 6 packs of its row, two rows wait for 45 statistics."""
+    request, row = asked(135, 246_805, "log_softmax")
+    shape = GridShape(44, 3, 6, 24, 2)
+    bandwidth = 0.906 * 4.8e6  # bytes per microsecond
+    memory = 2 * 16 * (246_805 // 2) * 3 / bandwidth * (1 + 0.002 * 2)
+    threads = 0.52 + 0.23 + 6 * 0.42 * 0.91 + 0.25 * 2 / 2
+    lag = 24 * 512 * 132 / 2 * 32 / bandwidth
+    expected = 45 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
+    assert fast_doubles.grid_microseconds(request, row, shape) == pytest.approx(expected)
+    wider = replace(shape, packs=8)
+    threads = 0.52 + 0.23 + 8 * 0.42 * 0.91 + 0.25 * 2 / 2
+    lacking = (4 * 8 - 28) * 512 * 132 * 32 / bandwidth
+    expected = 45 * ((memory**6 + threads**6) ** (1 / 6) + 0.3 * lacking) + 0.3 * lag
+    assert fast_doubles.grid_microseconds(request, row, wider) == pytest.approx(expected)
+
+
+def test_the_time_of_a_ring_of_doubles_by_hand() -> None:
+    """Two groups of 66 blocks, rows of 6 steps of two packs per thread."""
+    request, row = asked(43, 779_000)
+    ring = fast_ring.ring_shape(request, row)
+    assert ring
+    assert (ring.groups, ring.packs, ring.per_step, ring.stages, ring.ahead) == (2, 12, 2, 24, 1)
+    bandwidth = 0.906 * 4.8e6
+    memory = 2 * 8 * 779_000 * 2 / bandwidth * (1 + 0.002)
+    threads = 0.93 + 6 * (0.27 + 2 * 0.52)
+    lag = 22 * 512 * 132 * 32 / bandwidth
+    expected = 22 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
+    assert fast_ring.stepped_microseconds(request, row, ring) == pytest.approx(expected)
+
+
+def test_the_grid_kernel_must_have_rows_in_flight_and_save_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    request, row = asked(128, 262_144)
+    ring = fast_ring.ring_shape(request, row)
+    shape = grid_shape(request, row, False, 7)
+    assert ring
+    assert shape
+    faster = fast_doubles.ring_is_faster
+    assert faster(ring, None, request, row)
+    assert not faster(ring, shape, request, row)
+    assert faster(ring, replace(shape, rows_in_flight=1), request, row)
+    few, row_of_few = asked(2, 262_144)
+    assert not faster(ring, shape, few, row_of_few), "a ring needs several rows"
+    ours = fast_ring.stepped_microseconds(request, row, ring)
+    for share, ring_is_faster in ((0.98, False), (0.99, True), (1.01, True)):
+        monkeypatch.setattr(fast_doubles, "grid_microseconds", lambda *_, share=share: share * ours)
+        assert faster(ring, shape, request, row) is ring_is_faster
+    gradient, row_of_gradient = asked(128, 262_144, "softmax_backward")
+    ring = fast_ring.ring_shape(gradient, row_of_gradient)
+    assert ring
+    monkeypatch.setattr(fast_doubles, "grid_microseconds", lambda *_: 1.0)
+    for rows_in_flight, ring_is_faster in ((2, True), (3, True), (4, False)):
+        assert faster(ring, replace(shape, rows_in_flight=rows_in_flight), gradient, row_of_gradient) is ring_is_faster
+
+
+@pytest.mark.parametrize(("cols", "lines"), [(262_144, True), (262_160, True), (262_152, False), (262_145, False)])
+def test_the_grid_kernel_takes_gradients_whose_rows_begin_at_lines(
+    cols: int, lines: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """16 doubles are a line of 128 bytes. Forward rows may begin anywhere."""
+    monkeypatch.setattr(fast_doubles, "grid_microseconds", lambda *_: 1.0)
+    assert made(120, cols, "softmax_backward").kernel == ("fast_grid" if lines else "fast_ring")
+    assert made(120, cols).kernel == "fast_grid"
+
+
+def test_only_gradients_of_doubles_take_other_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed = dict.fromkeys(OPS, 0)
+    for rows, cols, op in problems(80):
+        plan = made(rows, cols, op)
+        with monkeypatch.context() as patched:
+            patched.setattr(long_rows, "stepped", lambda request, row, shape: shape)
+            patched.setattr(fast_doubles, "ring_is_faster", lambda *asked, plan=plan: plan.kernel == "fast_ring")
+            changed[op] += made(rows, cols, op).name != plan.name
+    assert [bool(changed[op]) for op in OPS] == [op.endswith("_backward") for op in OPS]

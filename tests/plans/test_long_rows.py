@@ -1,0 +1,188 @@
+"""Cluster or ring: the registers are the compiler's, the times are those of the formula, and the least is taken."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from softlab import plans
+from softlab.cuda.compile import compile_reports, kernel_sources
+from softlab.dtypes import element_type
+from softlab.hardware import occupancies
+from softlab.hardware.devices import Device
+from softlab.plans import fast, long_rows
+from softlab.plans.fast_limits import Cut
+from softlab.plans.fast_ring import STEP_GAIN, RingShape, best_of_steps, ring_shape, stepped_microseconds
+from softlab.plans.fast_rows import Row, row_of
+from softlab.plans.planner import OPERATORS, PlanRequest, StepLog
+from softlab.plans.resources import Resources
+
+H200, H100 = Device.named("H200"), Device.named("H100")
+GRADIENT = "softmax_backward"
+MEASURED = [(dtype, op) for dtype in ("float16", "bfloat16", "float32") for op in OPERATORS if "softmax" in op]
+
+
+def taken(*_: object) -> Resources:
+    """Every kernel takes 64 registers: nothing is compiled."""
+    return Resources(64, 2048, 0, 0, "")
+
+
+def made(rows: int, cols: int, dtype: str, op: str = "softmax", device: Device | str = H200, policy: str = "fast"
+         ) -> plans.Plan:  # fmt: skip
+    return plans.plan(rows, cols, dtype, op=op, policy=policy, device=device, lookup=taken)
+
+
+def asked(rows: int, cols: int, dtype: str, op: str = "softmax", device: Device = H200, policy: str = "fast"
+          ) -> tuple[PlanRequest, Row]:  # fmt: skip
+    request = PlanRequest(rows, cols, element_type(dtype), OPERATORS[op], device, lookup=taken, policy=policy)
+    return request, row_of(request, StepLog())
+
+
+def problems(count: int) -> Iterator[tuple[int, int, str, str]]:
+    """256 MiB of each input in rows of 2^17 to 2^19 columns."""
+    draw = Random(25)
+    for _ in range(count):
+        cols = int(2 ** draw.uniform(17, 19))
+        dtype, op = draw.choice(MEASURED)
+        cols = cols if draw.random() < 0.6 else cols // 8 * 8
+        yield (1 << 28) // (cols * element_type(dtype).itemsize), cols, dtype, op
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "packs"),
+    [
+        ("<__nv_bfloat16, Algorithm::softmax, 8, 9, 256, 16, false>", (2, 1, False, 256), 9),
+        ("<__nv_bfloat16, Algorithm::log_softmax, 8, 6, 256, 16, true>", (2, 1, True, 256), 6),
+        ("<float, Algorithm::softmax, 4, 11, 256, 16, true>", (4, 1, True, 256), 11),
+        ("_backward<__half, Algorithm::log_softmax, 8, 5, 512, 16, true>", (2, 2, True, 512), 5),
+        ("_backward<float, Algorithm::softmax, 4, 6, 512, 16, false>", (4, 2, False, 512), 6),
+        ("_backward<__half, Algorithm::softmax, 8, 5, 512, 16, true>", ("float16", "softmax_backward", True, 512), 5),
+        ("_backward<__half, Algorithm::softmax, 8, 7, 256, 16, false>", ("float16", "softmax_backward", False, 256), 7),
+    ],
+)
+def test_registers_of_clusters_are_as_compiled(name: str, key: tuple, packs: int) -> None:
+    """To the number of blocks that an SM holds by them."""
+    source, name = kernel_sources()["fast_cluster.cuh"], f"fast_cluster{name}"
+    report = compile_reports(source, [name], arch="sm_90", file="fast_cluster.cuh")[name]
+    assert report["spill_bytes"] == 0
+    first, registers = long_rows.REGISTERS.get(key, (packs, ()))
+    known = registers[packs - first] if registers else long_rows.MORE_REGISTERS[(*key, packs)]
+    held = [
+        occupancies.occupancy(H200, threads=key[-1], registers=count).blocks_per_sm
+        for count in (known, report["registers"])
+    ]
+    assert held[0] == held[1]
+
+
+def test_what_takes_more_registers_leaves_room_for_fewer_clusters() -> None:
+    for (dtype, op, unaligned, threads, packs), more in long_rows.MORE_REGISTERS.items():
+        assert op.endswith("_backward")
+        first, registers = long_rows.REGISTERS[element_type(dtype).itemsize, 2, unaligned, threads]
+        held = [
+            occupancies.occupancy(H200, threads=threads, registers=count).blocks_per_sm
+            for count in (registers[packs - first], more)
+        ]
+        assert held[1] < held[0]
+    for (itemsize, inputs, _, threads), (first, registers) in long_rows.REGISTERS.items():
+        assert {count % 8 for count in registers} == {0}
+        assert first * threads * 16 * 16 // itemsize <= (1 << 18) * (2 if inputs == 1 else 1)
+
+
+def test_the_time_of_clusters_by_hand() -> None:
+    """Nine packs of 256 threads take 80 registers aligned, so an SM holds three blocks; seven clusters per block."""
+    request, row = asked(492, 272_472, "bfloat16")
+    cut = Cut(16, 256, 9)
+    memory = 492 * (272_472 // 8) * 32 / (0.92 * 4.8e6)
+    waited = 492 / (7 * 2.5) * (1 + 9 * 0.04 + 0.7)
+    assert long_rows.microseconds(request, row, cut) == pytest.approx(math.sqrt(memory**2 + waited**2) + 5)
+    request, row = asked(492, 272_473, "float16", "softmax_backward")
+    memory = 492 * (272_473 // 8) * 48 / (0.95 * 4.8e6)
+    waited = 492 / (7 * 0.5) * (1 + 5 * 0.04 + 2 * 0.15)
+    assert long_rows.microseconds(request, row, Cut(16, 512, 5)) == pytest.approx(math.hypot(memory, waited) + 5)
+    assert long_rows.microseconds(request, row, Cut(8, 512, 9)) == math.inf
+    assert long_rows.microseconds(request, row, Cut(16, 128, 17)) == math.inf
+    ring = best_of_steps(request, row)
+    assert ring
+    assert long_rows.microseconds(request, row, ring) == stepped_microseconds(request, row, ring) + 9
+
+
+def test_the_longest_row_of_each_cut_is_looked_at_and_no_longer_one() -> None:
+    for dtype in ("float16", "float32"):
+        for op in ("softmax", "log_softmax_backward"):
+            for ends in (0, 1):
+                request, row = asked(500, 131_072 + ends, dtype, op)
+                kind = (request.element.itemsize, row.inputs, row.unaligned)
+                for (*known, threads), (first, registers) in long_rows.REGISTERS.items():
+                    if (*known,) != kind:
+                        continue
+                    last = first + len(registers) - 1
+                    for more, packs in ((0, last), (1, None), (-16 * threads * len(registers), None)):
+                        longer = replace(row, packs=16 * threads * last + more)
+                        found = {cut.block_size: cut.taken(longer.packs) for cut in long_rows._cuts(request, longer)}
+                        assert found.get(threads) == packs, (kind, threads, more)
+
+
+def test_what_is_taken_saves_time_and_holds_the_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    changed: Counter[tuple[str, str]] = Counter()
+    found = {}
+
+    def kept(request: PlanRequest, row: Row, shape: Cut | RingShape) -> Cut | RingShape:
+        now = long_rows.quickest(request, row, shape)
+        found[request.rows, request.cols, request.element.name, request.operator.name] = request, row, shape, now
+        return now
+
+    monkeypatch.setattr(fast, "long_rows", type("", (), {"quickest": staticmethod(kept)}))
+    for problem in problems(300):
+        made(*problem)
+    for request, row, shape, now in found.values():
+        if now is shape:
+            continue
+        changed[type(shape).__name__, type(now).__name__] += 1
+        times = [long_rows.microseconds(request, row, one) for one in (shape, now)]
+        assert times[1] < (1 - STEP_GAIN) * times[0]
+        if isinstance(now, Cut):
+            assert (now.cluster, row.packs <= now.most) == (16, True)
+            others = [long_rows.microseconds(request, row, cut) for cut in long_rows._cuts(request, row)]
+            assert times[1] == min(others)
+            assert request.rows >= 140
+    assert min(changed[a, b] for a in ("Cut", "RingShape") for b in ("Cut", "RingShape")) > 0, changed
+
+
+def test_where_nothing_else_is_looked_at() -> None:
+    """An H100, few rows, doubles, exact sums, narrow packs and shorter rows keep what was found."""
+    for rows, cols, dtype, op, device, policy in (
+        (507, 264_286, "float16", GRADIENT, H100, "fast"), (139, 264_286, "float16", GRADIENT, H200, "fast"),
+        (507, 264_286, "float16", GRADIENT, H200, "invariant"), (200, 150_000, "float64", GRADIENT, H200, "fast"),
+        (1100, 130_000, "float16", GRADIENT, H200, "fast"),
+    ):  # fmt: skip
+        request, row = asked(rows, cols, dtype, op, device, policy)
+        found = Cut(16, 512, 5)
+        assert long_rows.quickest(request, row, found) is found, (rows, cols, dtype, device.name, policy)
+    request, row = asked(507, 264_286, "float16", GRADIENT)
+    assert long_rows.quickest(request, row, Cut(16, 512, 5)) != Cut(16, 512, 5)
+    one = replace(request, pack_size=1)
+    assert long_rows.quickest(one, row_of(one, StepLog()), Cut(16, 512, 5)) == Cut(16, 512, 5)
+    far, long = asked(30, 8_000_000, "float32")
+    ring = ring_shape(far, long)
+    assert ring
+    assert ring.again or ring.kept
+    assert long_rows.quickest(far, long, ring) is ring
+
+
+def test_a_cluster_that_has_an_sm_alone_gives_way() -> None:
+    """72 registers for 512 threads leave room for one block: 0.70 of a copy (float16 gradient x 264 286)."""
+    assert made(507, 264_286, "float16", "softmax_backward").kernel == "fast_ring"
+    assert made(507, 264_286, "float16", "softmax_backward", H100).kernel == "fast_cluster"
+    assert made(507, 264_286, "float16", "log_softmax_backward").kernel == "fast_cluster"
+
+
+def test_a_ring_gives_way_to_a_cluster() -> None:
+    """Float32 gradients of 2^17.4 columns, 512 threads of 6 packs: two blocks on an SM."""
+    plan = made(386, 173_596, "float32", "softmax_backward")
+    assert plan.name == "fast_cluster_backward<float, Algorithm::softmax, 4, 6, 512, 16, false>"
+    assert made(386, 173_596, "float32", "softmax_backward", H100).kernel == "fast_ring"
