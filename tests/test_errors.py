@@ -10,7 +10,15 @@ import pytest
 
 from softlab.cuda.disassembly import DisassemblyError
 from softlab.emulator.memory.allocations import ReadOnlyArray
-from softlab.errors import CompileError, Error, FaultSite, KernelFault, PlanError, UnsupportedInstruction
+from softlab.errors import (
+    CompileError,
+    Error,
+    EstimateError,
+    FaultSite,
+    KernelFault,
+    PlanError,
+    UnsupportedInstruction,
+)
 from softlab.magics.command import UsageError
 from softlab.timing.program import UnknownInstruction
 
@@ -23,6 +31,7 @@ ERRORS = (
     KernelFault("misaligned", "the thread reads", SITE),
     DisassemblyError("nvdisasm is missing"),
     UsageError("--grid is no number"),
+    EstimateError("no estimate of a kernel for sm_80"),
     UnknownInstruction("no pipe for HMMA"),
     ReadOnlyArray("the kernel writes to argument 0"),
 )

@@ -10,8 +10,9 @@ import pytest
 import softlab
 from softlab.errors import PlanError
 from softlab.hardware.devices import resolve
-from softlab.kernel import Kernel
+from softlab.kernel import Kernel, estimation
 from softlab.operators.estimates import estimate, plan_arguments, what_if
+from softlab.timing.what_if import CHANGES
 
 
 @pytest.mark.parametrize(("op", "inputs"), [("softmax", 1), ("log_softmax_backward", 2)])
@@ -38,20 +39,35 @@ def test_a_plan_with_a_workspace_has_one_behind_its_output() -> None:
 def test_the_device_is_that_of_the_plan_where_it_can_be(
     monkeypatch: pytest.MonkeyPatch, planned: str, asked: str | None, taken: str | None
 ) -> None:
-    launched: list[tuple[str, dict[str, Any]]] = []
-    monkeypatch.setattr(Kernel, "estimate", lambda self, **given: launched.append(("estimate", given)))
-    monkeypatch.setattr(Kernel, "what_if", lambda self, **given: launched.append(("what_if", given)))
+    launched: list[dict[str, Any]] = []
+
+    class Sampled:
+        def __init__(self, kernel: Kernel, **given: Any) -> None:
+            launched.append(given)
+
+        def estimate(self, *given: Any, **options: Any) -> tuple[Any, ...]:
+            return "estimate", *given, options
+
+        def what_if(self, *given: Any) -> tuple[Any, ...]:
+            return "what_if", *given
+
+    monkeypatch.setattr(estimation, "sample_launch", Sampled)
     plan = softlab.plan(6, 2000, device=planned)
-    estimate(plan, device=asked, what_if="infinite L2")
-    what_if(plan, device=asked, cache="warm")
-    launch = {"grid": plan.grid, "block": plan.block, "smem": plan.smem_bytes}
-    for (method, given), options in zip(
-        launched, ({"cache": "cold", "what_if": "infinite L2", "timeline": False}, {"cache": "warm"}), strict=True
+    found: tuple[Any, Any] = (
+        estimate(plan, device=asked, what_if="infinite L2"),
+        what_if(plan, device=asked, cache="warm"),
+    )
+    launch = {"grid": plan.grid, "block": plan.block, "smem": plan.smem_bytes, "sample": None}
+    for given, names, (method, device, *options) in zip(
+        launched, [("infinite L2",), tuple(CHANGES)], found, strict=True
     ):
-        assert method == ("estimate" if "timeline" in options else "what_if")
-        assert (given.pop("device") or None) in (taken, taken and resolve(taken))
+        assert given.pop("device") == device
+        assert (device or None) in (taken, taken and resolve(taken))
         assert [a.shape for a in given.pop("args")[:2]] == [(6, 2000)] * 2
-        assert given == {**launch, **options}
+        assert given == {**launch, "names": names}
+        wanted = ["cold", {"what_if": "infinite L2", "timeline": False}] if method == "estimate" else ["warm"]
+        assert options == wanted
+    assert [method for method, *_ in found] == ["estimate", "what_if"]
 
 
 def test_a_plan_that_launches_nothing_has_no_estimate() -> None:
