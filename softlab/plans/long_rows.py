@@ -81,7 +81,10 @@ MORE_REGISTERS = {
 
 
 def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
-    """What takes the least time, or what was found where that saves too little."""
+    """What takes the least time, or what was found where that saves too little.
+
+    Of a cluster whose registers are not known no time is known: it gives way to any other.
+    """
     if isinstance(found, RingShape):
         found = stepped(request, row, found)
         if found.kept or found.again:

@@ -655,7 +655,7 @@ def test_a_run_that_ends_with_its_last_instructions_beyond_the_budget_is_complet
 
 
 def _jumps(places: int, lines: int) -> float:
-    """Cycles per jump of a warp that goes through places so many lines of code apart, again and again."""
+    """Cycles per jump of a warp that goes round between places of code that lie ``lines`` lines apart."""
     apart = 8 * lines
     code = [apart * k for k in range(places)] * 200
     rows = [row(Pipe.FMA)] * (apart * places)
