@@ -7,13 +7,13 @@ PyTorch is no dependency of softlab: the first call of one of these functions im
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from softlab import operators
 from softlab.cuda.exchange import type_name
-from softlab.operators import arrays, prepared
+from softlab.operators import arrays, one_kind, prepared
 
 
 def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
@@ -61,8 +61,9 @@ def _torch() -> Any:
 # - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
 # - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms. The
 #   base refuses transforms, too, but says less. So only an error asks for them.
-# - `forward` is the function that launches: it knows ctx and saves its result there. Tensors without a gradient have
-#   one of their own, since each knows the last kind of tensor.
+# - `forward` is the function that launches: it knows ctx and saves its result there.
+# - Most calls have a tensor like an earlier one. Two kinds are known, a tensor with a gradient and one without. One
+#   question finds the kind, and the kind has a class of its own, whose `forward` asks nothing about the tensor.
 # - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
 
 
@@ -70,21 +71,26 @@ def _torch() -> Any:
 def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
     """A function of x and the dtype that x is cast to. It runs the operator, recorded by autograd."""
     torch = _torch()
-    tensor, unwatched = torch.Tensor, _forward(op, dim, policy)
-    function = _FUNCTIONS[op](_forward(op, dim, policy), dim, policy)
-    apply = super(torch.autograd.Function, function).apply
-    transformed = getattr(torch._C, "_are_functorch_transforms_active", None)
-    if transformed is None:
-        apply, transformed = function.apply, lambda: False
+    kinds: list[one_kind.Kind | None] = [None, None]
 
-    def recorded(x: Any, dtype: Any) -> Any:
+    def note_unwatched(x: Any, like: Callable[[Any], bool], launch: Callable[[Any, Any], Any]) -> None:
+        kinds[0] = like, partial(launch, None)
+
+    def note_watched(x: Any, like: Callable[[Any], bool], launch: Callable[[Any, Any], Any]) -> None:
+        kinds[1] = like, _apply(type(function.__name__, (function,), {"forward": staticmethod(launch)}))
+
+    tensor, unwatched = torch.Tensor, _forward(op, dim, policy, note_unwatched)
+    function = _FUNCTIONS[op](_forward(op, dim, policy, note_watched), dim, policy)
+    apply, transformed = _apply(function), getattr(torch._C, "_are_functorch_transforms_active", lambda: False)
+
+    def of_any_kind(x: Any, dtype: Any) -> Any:
         if not isinstance(x, tensor):
             raise TypeError(
                 f"x is a {type_name(x)}: softlab.torch.{op} takes tensors alone, and softlab.{op} takes all other "
                 "arrays"
             )
         if dtype is not None:
-            x = x.to(dtype)
+            return recorded(x.to(dtype), None)
         if not x.requires_grad:
             return unwatched(None, x)
         try:
@@ -94,10 +100,19 @@ def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any
                 return function.apply(x)
             raise
 
+    recorded = one_kind.chooser(kinds, of_any_kind)
     return recorded
 
 
-def _forward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
+def _apply(function: Any) -> Callable[[Any], Any]:
+    """The function of x that records a call of a ``torch.autograd.Function``."""
+    torch = _torch()
+    if not hasattr(torch._C, "_are_functorch_transforms_active"):
+        return function.apply
+    return super(torch.autograd.Function, function).apply
+
+
+def _forward(op: str, dim: int, policy: str | None, note: Callable[..., None]) -> Callable[[Any, Any], Any]:
     """A function of autograd's context and x, recorded by nobody. The context, unless it is None, keeps the result."""
     operator = getattr(operators, op)
 
@@ -107,7 +122,7 @@ def _forward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]
             ctx.save_for_backward(y)
         return y
 
-    return prepared.forward(op, dim, policy, run)
+    return prepared.forward(op, dim, policy, run, note)
 
 
 def _backward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
