@@ -20,6 +20,7 @@ def torch() -> Any:
 
 def test_without_pytorch_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     softlab.torch._torch.cache_clear()
+    softlab.torch._caller.cache_clear()
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"softlab\.torch needs PyTorch.*pip install torch"):
         softlab.torch.softmax(1)
@@ -120,13 +121,13 @@ def test_an_error_while_it_runs_is_not_taken_for_a_transform(
         raise RuntimeError("out of order")
 
     monkeypatch.setattr(softlab.torch.operators, "softmax", broken)
-    monkeypatch.setattr(softlab.torch.prepared, "forward", lambda op, dim, policy, otherwise: otherwise)
-    softlab.torch._recorder.cache_clear()
+    monkeypatch.setattr(softlab.torch.prepared, "forward", lambda op, dim, policy, otherwise, note: otherwise)
+    softlab.torch._caller.cache_clear()
     try:
         with pytest.raises(RuntimeError, match="out of order"):
             softlab.torch.softmax(torch.randn(3, 4, device=device, requires_grad=True))
     finally:
-        softlab.torch._recorder.cache_clear()
+        softlab.torch._caller.cache_clear()
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -24,6 +24,8 @@ EXPLAINED = (Error, TypeError, ValueError, RuntimeError)
 
 #: (like, run): whether a tensor is of the kind, and what takes such a tensor.
 Kind = tuple[Callable[[Any], bool], Callable[[Any], Any]]
+#: (axis, policy, kinds): tensors of two kinds that are known for them. None: no such kind is known yet.
+Call = tuple[int, Any, list[Kind | None]]
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,16 @@ def launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Callable[[
     return _native_launcher(launch, otherwise) or _python_launcher(launch, otherwise)
 
 
-def chooser(kinds: list[Kind | None], otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of a tensor and a dtype: of two kinds the last that the tensor is like runs, if the dtype is None.
+def chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a tensor, an axis, a dtype and a policy.
+
+    Where the dtype is None, and a call has the same two objects as axis and policy, it lets the last of the call's
+    kinds run that the tensor is like. ``otherwise`` takes all four arguments in all other cases.
 
     Arguments:
-        kinds: two; None: not known yet. They may be replaced at any time.
-        otherwise: takes all other tensors, and both arguments.
+        calls: more may be appended, and kinds replaced, at any time.
     """
-    return _native_chooser(kinds, otherwise) or _python_chooser(kinds, otherwise)
+    return _native_chooser(calls, otherwise) or _python_chooser(calls, otherwise)
 
 
 def _python_launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -88,16 +92,19 @@ def _python_launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Ca
     return launch_one
 
 
-def _python_chooser(kinds: list[Kind | None], otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def choose(x: Any, dtype: Any) -> Any:
+def _python_chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    def choose(x: Any, axis: Any, dtype: Any, policy: Any) -> Any:
         if dtype is None:
-            kind = kinds[1]
-            if kind is not None and kind[0](x):
-                return kind[1](x)
-            kind = kinds[0]
-            if kind is not None and kind[0](x):
-                return kind[1](x)
-        return otherwise(x, dtype)
+            for known_axis, known_policy, kinds in calls:
+                if axis is known_axis and policy is known_policy:
+                    kind = kinds[1]
+                    if kind is not None and kind[0](x):
+                        return kind[1](x)
+                    kind = kinds[0]
+                    if kind is not None and kind[0](x):
+                        return kind[1](x)
+                    break
+        return otherwise(x, axis, dtype, policy)
 
     return choose
 
@@ -111,15 +118,13 @@ def _native_launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Ca
         return None
     objects = (launch.launch_on, launch.allocate, *launch.like, launch.current_stream, launch.gpu_index,
                launch.current_gpu, "data_ptr", "save_for_backward", EXPLAINED, otherwise)  # fmt: skip
-    settings = struct.pack(f"={len(_FIELDS)}Q", *map(id, objects), launch.bits, launch.gpu_index)
+    settings = struct.pack(f"={len(objects)}Q2q", *map(id, objects), launch.bits, launch.gpu_index)
     return methods["launch_one"].bound((settings, objects))
 
 
-def _native_chooser(
-    kinds: list[Kind | None], otherwise: Callable[[Any, Any], Any]
-) -> Callable[[Any, Any], Any] | None:
+def _native_chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
     methods = _methods()
-    return methods and methods["choose"].bound((kinds, otherwise))
+    return methods and methods["choose"].bound((calls, otherwise))
 
 
 @cache
@@ -186,19 +191,19 @@ result:
   %result.object = call ptr $PyObject_Vectorcall(ptr %allocate, ptr %shape.at, i64 3, ptr null)
   store ptr %result.object, ptr %result.slot
   %result.failed = icmp eq ptr %result.object, null
-  br i1 %result.failed, label %failed, label %target
-
-target:
-  %target.object = call ptr $PyObject_VectorcallMethod(ptr %data_ptr, ptr %result.slot, i64 1, ptr null)
-  store ptr %target.object, ptr %target.slot
-  %target.failed = icmp eq ptr %target.object, null
-  br i1 %target.failed, label %failed, label %stream
+  br i1 %result.failed, label %failed, label %stream
 
 stream:
   %stream.object = call ptr $PyObject_Vectorcall(ptr %current_stream, ptr %gpu.at, i64 1, ptr null)
   store ptr %stream.object, ptr %made
   %stream.failed = icmp eq ptr %stream.object, null
-  br i1 %stream.failed, label %failed, label %launch
+  br i1 %stream.failed, label %failed, label %target
+
+target:
+  %target.object = call ptr $PyObject_VectorcallMethod(ptr %data_ptr, ptr %result.slot, i64 1, ptr null)
+  store ptr %target.object, ptr %target.slot
+  %target.failed = icmp eq ptr %target.object, null
+  br i1 %target.failed, label %failed, label %launch
 
 launch:
   %launched = call ptr $PyObject_Vectorcall(ptr %launch_on, ptr %made, i64 3, ptr null)
@@ -270,18 +275,48 @@ done:
 
 define ptr @choose(ptr %self, ptr %given, i64 %count) {
 entry:
-  %kinds = call ptr $PyTuple_GetItem(ptr %self, i64 0)
-  %fits = icmp eq i64 %count, 2
+  %calls = call ptr $PyTuple_GetItem(ptr %self, i64 0)
+  %axis.at = getelementptr ptr, ptr %given, i64 1
+  %dtype.at = getelementptr ptr, ptr %given, i64 2
+  %policy.at = getelementptr ptr, ptr %given, i64 3
+  %fits = icmp eq i64 %count, 4
   br i1 %fits, label %dtype, label %leave
 
 dtype:
-  %dtype.at = getelementptr ptr, ptr %given, i64 1
   %dtype.object = load ptr, ptr %dtype.at
   %same.dtype = icmp eq ptr %dtype.object, $none
-  br i1 %same.dtype, label %each, label %leave
+  br i1 %same.dtype, label %start, label %leave
+
+start:
+  %axis.object = load ptr, ptr %axis.at
+  %policy.object = load ptr, ptr %policy.at
+  %known = call i64 $PyList_Size(ptr %calls)
+  br label %each.call
+
+each.call:
+  %n = phi i64 [ 0, %start ], [ %n.next, %other.call ]
+  %left = icmp ult i64 %n, %known
+  br i1 %left, label %call, label %leave
+
+call:
+  %one.call = call ptr $PyList_GetItem(ptr %calls, i64 %n)
+  %call.axis = call ptr $PyTuple_GetItem(ptr %one.call, i64 0)
+  %call.policy = call ptr $PyTuple_GetItem(ptr %one.call, i64 1)
+  %same.axis = icmp eq ptr %call.axis, %axis.object
+  %same.policy = icmp eq ptr %call.policy, %policy.object
+  %same.call = and i1 %same.axis, %same.policy
+  br i1 %same.call, label %found, label %other.call
+
+other.call:
+  %n.next = add i64 %n, 1
+  br label %each.call
+
+found:
+  %kinds = call ptr $PyTuple_GetItem(ptr %one.call, i64 2)
+  br label %each
 
 each:
-  %k = phi i64 [ 1, %dtype ], [ 0, %next ]
+  %k = phi i64 [ 1, %found ], [ 0, %next ]
   %kind = call ptr $PyList_GetItem(ptr %kinds, i64 %k)
   %unknown = icmp eq ptr %kind, $none
   br i1 %unknown, label %next, label %ask
