@@ -146,7 +146,13 @@ class HostGpu:
         self.launches: list[tuple[str, tuple[int, ...]]] = []
         # PyTorch numbers the host -1.
         self.library = prepared._TorchLibrary(
-            torch.Tensor, abs, (-1).conjugate, torch.empty_like, self.allocate, prepared._torch_guard()
+            torch.Tensor,
+            abs,
+            (-1).conjugate,
+            torch.empty_like,
+            self.allocate,
+            prepared._torch_guard(),
+            prepared._torch_assigns(),
         )
 
     def allocate(self, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> Any:
@@ -226,7 +232,9 @@ class TestKnownKinds:
         for x in (torch.randn(4, 6), torch.randn(4, 6, requires_grad=True), watched):
             assert function(x).requires_grad == x.requires_grad
         assert host_gpu.launches[before:] == [(op, (4, 6))] * 3
-        assert function(watched).grad_fn.name() == {"softmax": "SoftmaxBackward", "log_softmax": "LogSoftmaxBackward"}[op]
+        assert (
+            function(watched).grad_fn.name() == {"softmax": "SoftmaxBackward", "log_softmax": "LogSoftmaxBackward"}[op]
+        )
 
     def test_what_it_does_not_do_for_a_known_kind(self, torch: Any, host_gpu: HostGpu, op: str) -> None:
         function, x = getattr(softlab.torch, op), torch.randn(4, 6, requires_grad=True)

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from string import Template
-from typing import Any
 
 from softlab.cuda import native_functions
 
@@ -136,7 +135,9 @@ def launcher(
 def driver_launch() -> int:
     """The address of ``cuLaunchKernel`` of the driver that is installed; 0 without one."""
     try:
-        return native_functions.address(ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel)
+        return native_functions.address(
+            ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel
+        )
     except (OSError, AttributeError):
         return 0
 
@@ -159,4 +160,4 @@ def _method(driver: int) -> native_functions.Method | None:
         sizes="".join(_SIZE.substitute(k=k) for k in range(7)),
         size_arguments=", ".join(f"i32 %size{k}" for k in range(7)),
     )
-    return methods and methods["launch_on"]
+    return None if methods is None else methods["launch_on"]

@@ -8,11 +8,12 @@ copy: C-contiguous and of the result's dtype. Policies other than "fast" take th
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from softlab.cuda import gpu
@@ -148,6 +149,23 @@ def _tells_tensors_apart(guard: Callable[[Any], Callable[[Any], bool]], torch: A
     return check(torch.zeros(2, 3)) is True and not any(check(other) for other in others)
 
 
+def _torch_assigns() -> bool:
+    """Whether autograd's ``ctx.save_for_backward(y)`` does no more than ``ctx.to_save = (y,)``, by its code."""
+    import torch
+
+    def save_for_backward(self: Any, *tensors: Any) -> None:
+        """The function as PyTorch 2 has it."""
+        self.to_save = tensors
+
+    found = getattr(torch.autograd.function.FunctionCtx.save_for_backward, "__code__", None)
+    return found is not None and _what_runs(found) == _what_runs(save_for_backward.__code__)
+
+
+def _what_runs(code: CodeType) -> tuple[Any, ...]:
+    starred = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_kwonlyargcount, starred
+
+
 def _torch_fast_path(
     array: Any, current_stream: Any, current_gpu: Any, empty_like: Any, allocate: Any = None
 ) -> _FastPath:
@@ -246,6 +264,7 @@ class _TorchLibrary:
     empty_like: Callable[[Any], Any]
     allocate: Callable[[tuple[int, ...], tuple[int, ...], Any], Any] | None = None
     guard: Callable[[Any], Callable[[Any], bool]] | None = None
+    assigns: bool = False
 
 
 def _torch_library() -> _TorchLibrary:
@@ -253,8 +272,8 @@ def _torch_library() -> _TorchLibrary:
     from cupy.cuda import runtime
 
     current_gpu = runtime.getDevice if runtime.getDeviceCount() > 1 else None
-    allocate, guard = _torch_allocate(), _torch_guard()
-    return _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like, allocate, guard)
+    allocate, guard, assigns = _torch_allocate(), _torch_guard(), _torch_assigns()
+    return _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like, allocate, guard, assigns)
 
 
 # The next functions know the operator, so that a call asks for its launch by four values alone.
@@ -273,14 +292,18 @@ def _noting_operator(
         misses += 1
         if not misses & (misses - 1):
             current = library.current_stream, library.current_gpu
-            note(x, guard(x), launcher(Launch(ready.launch, bits, allocate, ready.like, gpu_index, *current), operator))
+            launch = Launch(ready.launch, bits, allocate, ready.like, gpu_index, *current, library.assigns)
+            note(x, guard(x), launcher(launch, operator))
 
     operator = _unrecorded_operator(prepare, otherwise, library, launched)
     return operator
 
 
 def _unrecorded_operator(
-    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary, launched: Callable[..., None] | None = None
+    prepare: Any,
+    otherwise: Callable[[Any, Any], Any],
+    library: _TorchLibrary,
+    launched: Callable[..., None] | None = None,
 ) -> Callable[[Any, Any], Any]:
     """``launched`` gets the tensor of each launch, the low bits of its address, its GPU and what launched."""
     tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu

@@ -7,9 +7,9 @@ import gc
 import sys
 import threading
 import weakref
-from string import Template
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from string import Template
 from typing import Any
 
 import pytest

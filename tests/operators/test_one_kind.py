@@ -39,6 +39,15 @@ class Context:
     def save_for_backward(self, *tensors: Any) -> None:
         self.saved.append(tensors)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "to_save":
+            return self.assign(value)
+        super().__setattr__(name, value)
+
+    def assign(self, tensors: Any) -> None:
+        assert type(tensors) is tuple
+        self.saved.append(tensors)
+
 
 @pytest.fixture(params=["Python", "machine code"])
 def forms(request: pytest.FixtureRequest) -> Iterator[tuple[Callable[..., Any], Callable[..., Any]]]:
@@ -56,14 +65,16 @@ class Steps:
 
     like = ((4, 8), (8, 1), "f32")
 
-    def __init__(self, form: Callable[..., Any], *, bits: int = 0, several: bool = False) -> None:
+    def __init__(
+        self, form: Callable[..., Any], *, bits: int = 0, several: bool = False, assigns: bool = False
+    ) -> None:
         self.taken: list[Any] = []
         self.broken: tuple[str, type[BaseException]] | None = None
         self.current = 3
         self.new = Tensor(BIG + 32)
         self.new.data_ptr = self.result_address  # type: ignore[method-assign]
         self.launch = one_kind.Launch(
-            self.launch_on, bits, self.allocate, self.like, 3, self.stream, self.gpu if several else None
+            self.launch_on, bits, self.allocate, self.like, 3, self.stream, self.gpu if several else None, assigns
         )
         self.run = form(self.launch, lambda ctx, x: ("otherwise", ctx, x))
 
@@ -106,8 +117,14 @@ class Steps:
 
         class Keeping(Context):
             def save_for_backward(self, *tensors: Any) -> None:
+                assert not steps.launch.assigns
                 steps.step("save")
                 super().save_for_backward(*tensors)
+
+            def assign(self, tensors: Any) -> None:
+                assert steps.launch.assigns
+                steps.step("save")
+                super().assign(tensors)
 
         return Keeping()
 
@@ -125,8 +142,10 @@ class TestLauncher:
         assert ("stream", 3) in steps.taken
         assert not any(name == "gpu" for name, *_ in steps.taken)
 
-    def test_the_context_keeps_the_result(self, forms: Any) -> None:
-        steps, context = Steps(forms[0]), Context()
+    @pytest.mark.parametrize("assigns", [False, True])
+    def test_the_context_keeps_the_result(self, forms: Any, assigns: bool) -> None:
+        steps = Steps(forms[0], assigns=assigns)
+        context = steps.context()
         assert steps.run(context, Tensor(BIG)) is steps.new
         assert context.saved == [(steps.new,)]
 
@@ -147,9 +166,12 @@ class TestLauncher:
         assert [name for name, *_ in steps.taken].count("launch") == 1
 
     @pytest.mark.parametrize("error", [Error, TypeError, ValueError, RuntimeError, RecursionError])
+    @pytest.mark.parametrize("assigns", [False, True])
     @pytest.mark.parametrize("step", STEPS)
-    def test_after_an_error_the_other_function_takes_the_call(self, forms: Any, step: str, error: Any) -> None:
-        steps = Steps(forms[0], several=True)
+    def test_after_an_error_the_other_function_takes_the_call(
+        self, forms: Any, step: str, error: Any, assigns: bool
+    ) -> None:
+        steps = Steps(forms[0], several=True, assigns=assigns)
         x, context = steps.tensor(BIG), steps.context()
         assert steps.run(context, x) is steps.new
         assert [name for name, *_ in steps.taken] == list(STEPS)
@@ -162,9 +184,10 @@ class TestLauncher:
         assert steps.run(context, x) is steps.new
 
     @pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt, MemoryError])
+    @pytest.mark.parametrize("assigns", [False, True])
     @pytest.mark.parametrize("step", STEPS)
-    def test_another_error_is_raised(self, forms: Any, step: str, error: Any) -> None:
-        steps = Steps(forms[0], several=True)
+    def test_another_error_is_raised(self, forms: Any, step: str, error: Any, assigns: bool) -> None:
+        steps = Steps(forms[0], several=True, assigns=assigns)
         steps.broken = step, error
         with pytest.raises(error, match=step):
             steps.run(steps.context(), steps.tensor(BIG))
@@ -182,8 +205,9 @@ class TestLauncher:
             steps.run(*given)
         assert not steps.taken
 
-    def test_no_reference_is_lost_or_left(self, forms: Any) -> None:
-        steps = Steps(forms[0], several=True)
+    @pytest.mark.parametrize("assigns", [False, True])
+    def test_no_reference_is_lost_or_left(self, forms: Any, assigns: bool) -> None:
+        steps = Steps(forms[0], several=True, assigns=assigns)
         x, context = steps.tensor(BIG), steps.context()
         watched = (x, context, x.pointer, steps.new, steps.new.pointer, steps.like, steps.like[0], one_kind.EXPLAINED)
         gc.collect()
@@ -233,7 +257,10 @@ class TestChooser:
     @pytest.mark.parametrize("axis", [1.0, True, 0, -1, None, "1", 2])
     @pytest.mark.parametrize("policy", [None, "fast", "oneflow"])
     def test_axis_and_policy_must_be_the_same_objects(self, forms: Any, axis: Any, policy: Any) -> None:
-        calls = [(2, "fast", [None, (lambda x: True, lambda x: "a")]), (1, None, [(lambda x: True, lambda x: "b"), None])]
+        calls = [
+            (2, "fast", [None, (lambda x: True, lambda x: "a")]),
+            (1, None, [(lambda x: True, lambda x: "b"), None]),
+        ]
         call = forms[1](calls, lambda *given: given)
         found = {(2, "fast"): "a"}.get((axis, policy), (5, axis, None, policy))
         assert call(5, axis, None, policy) == found

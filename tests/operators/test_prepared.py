@@ -503,6 +503,39 @@ def test_without_a_guard_of_pytorch_there_is_none(guards: Any, monkeypatch: pyte
     assert prepared._torch_guard() is None
 
 
+def _other_name(self: Any, *tensors: Any) -> None:
+    """As PyTorch's, to another attribute."""
+    self.to_keep = tensors
+
+
+def _more(self: Any, *tensors: Any) -> None:
+    """As PyTorch's, and more."""
+    self.to_save = tensors
+    self.to_save[0].mark()
+
+
+def _first(self: Any, tensors: Any) -> None:
+    """Of a single tensor."""
+    self.to_save = tensors
+
+
+def _as_known(self: Any, *tensors: Any) -> None:
+    """As PyTorch's."""
+    self.to_save = tensors
+
+
+@pytest.mark.parametrize(
+    ("function", "assigns"), [(_as_known, True), (_other_name, False), (_more, False), (_first, False), (print, False)]
+)
+def test_what_saves_a_tensor_is_known_by_its_code(
+    function: Any, assigns: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = SimpleNamespace(save_for_backward=function)
+    function_module = SimpleNamespace(FunctionCtx=context)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(autograd=SimpleNamespace(function=function_module)))
+    assert prepared._torch_assigns() == assigns
+
+
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 1, 5), (4, 3, 2, 6)])
 def test_a_prepared_launch_knows_what_its_arrays_are_like(cuda: FakeCuda, shape: tuple[int, ...]) -> None:
     ready = prepared._prepare("softmax", shape, np.dtype(np.float32), 0, 0, -1, "fast", None)
@@ -560,7 +593,8 @@ def test_an_operator_that_autograd_may_watch_takes_tensors_of_the_current_gpu(
             launched.append((stream, pointers))
 
     streams = SimpleNamespace(_cuda_getCurrentRawStream=lambda gpu: 7 + gpu)
-    torch = SimpleNamespace(Tensor=Tensor, empty_like=lambda like: Tensor(9 * 1024), _C=streams)
+    saving = SimpleNamespace(function=SimpleNamespace(FunctionCtx=Context))
+    torch = SimpleNamespace(Tensor=Tensor, empty_like=lambda like: Tensor(9 * 1024), _C=streams, autograd=saving)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: gpus)
     monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: current)
