@@ -11,6 +11,7 @@ import ctypes
 import importlib.util
 import struct
 import sys
+import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from types import MappingProxyType
@@ -68,8 +69,10 @@ def compiled(text: Template, names: Sequence[str], **values: object) -> Mapping[
 
 
 def _compiles() -> bool:
+    """CPython of 64 bits whose threads take turns: the functions borrow references from lists."""
     cpython = sys.implementation.name == "cpython" and struct.calcsize("P") == 8
-    return cpython and importlib.util.find_spec("llvmlite") is not None
+    takes_turns = not sysconfig.get_config_var("Py_GIL_DISABLED")
+    return cpython and takes_turns and importlib.util.find_spec("llvmlite") is not None
 
 
 def _filled(text: Template, values: Mapping[str, object]) -> str:

@@ -29,7 +29,7 @@ Call = tuple[int, Any, list[Kind | None]]
 
 
 @dataclass(frozen=True)
-class Launch:
+class KnownLaunch:
     """A launch for tensors of one kind.
 
     Arguments:
@@ -51,7 +51,7 @@ class Launch:
     assigns: bool = False
 
 
-def launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def launcher(launch: KnownLaunch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """A function of autograd's context and a tensor of the kind. It returns the result.
 
     The context keeps the result for a gradient, unless it is None. ``otherwise`` takes both where the tensor has other
@@ -72,7 +72,7 @@ def chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callable[..., A
     return _native_chooser(calls, otherwise) or _python_chooser(calls, otherwise)
 
 
-def _python_launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _python_launcher(launch: KnownLaunch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     launch_on, bits, allocate = launch.launch_on, launch.bits, launch.allocate
     sizes, strides, dtype = launch.like
     gpu_index, current_stream, current_gpu = launch.gpu_index, launch.current_stream, launch.current_gpu
@@ -104,10 +104,10 @@ def _python_chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callabl
             for known_axis, known_policy, kinds in calls:
                 if axis is known_axis and policy is known_policy:
                     kind = kinds[1]
-                    if kind is not None and kind[0](x):
+                    if kind is not None and kind[0](x) is True:
                         return kind[1](x)
                     kind = kinds[0]
-                    if kind is not None and kind[0](x):
+                    if kind is not None and kind[0](x) is True:
                         return kind[1](x)
                     break
         return otherwise(x, axis, dtype, policy)
@@ -118,7 +118,7 @@ def _python_chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callabl
 # The machine code has addresses of objects, in one block of memory. Its `self` keeps both alive.
 
 
-def _native_launcher(launch: Launch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any] | None:
+def _native_launcher(launch: KnownLaunch, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any] | None:
     methods = _methods()
     if methods is None:
         return None

@@ -21,7 +21,7 @@ from softlab.dtypes import element_type
 from softlab.hardware.devices import Device, resolve
 from softlab.operators import arrays, rows
 from softlab.operators.executors import integers, program_of
-from softlab.operators.one_kind import EXPLAINED, WIDEST, Launch, launcher
+from softlab.operators.one_kind import EXPLAINED, WIDEST, KnownLaunch, launcher
 from softlab.plans.planner import OPERATORS
 
 #: (op, inputs, axis, out, policy, device) -> result, or None if rows.apply must take the call.
@@ -292,7 +292,7 @@ def _noting_operator(
         misses += 1
         if not misses & (misses - 1):
             current = library.current_stream, library.current_gpu
-            launch = Launch(ready.launch, bits, allocate, ready.like, gpu_index, *current, library.assigns)
+            launch = KnownLaunch(ready.launch, bits, allocate, ready.like, gpu_index, *current, library.assigns)
             note(x, guard(x), launcher(launch, operator))
 
     operator = _unrecorded_operator(prepare, otherwise, library, launched)
