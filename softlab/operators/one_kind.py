@@ -138,7 +138,7 @@ def _native_chooser(calls: list[Call], otherwise: Callable[..., Any]) -> Callabl
 def _methods() -> Any:
     """The functions of this module as machine code; None where that is not possible."""
     fields = "".join(_FIELD.substitute(name=name, k=k) for k, name in enumerate(_FIELDS))
-    return native_functions.compiled(_TEXT, ["launch_one", "choose"], fields=fields, widest=WIDEST, count=len(_FIELDS))
+    return native_functions.compiled(_TEXT, ["launch_one", "choose"], fields=fields, widest=WIDEST)
 
 
 _FIELDS = ("launch_on", "allocate", "shape", "strides", "dtype", "current_stream", "gpu", "current_gpu", "data_ptr",
