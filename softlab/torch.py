@@ -7,13 +7,14 @@ PyTorch is no dependency of softlab: the first call of one of these functions im
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
 from softlab import operators
 from softlab.cuda.exchange import type_name
-from softlab.operators import arrays, prepared
+from softlab.hardware.devices import Device
+from softlab.operators import arrays, one_kind, prepared
 
 
 def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
@@ -35,15 +36,19 @@ def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = No
     Raises:
         ImportError: PyTorch is not installed. TypeError: x is no tensor. Other errors: as for :func:`softlab.softmax`.
     """
-    return _recorder("softmax", dim if type(dim) is int else arrays.axis_number(dim), policy)(x, dtype)
+    return _caller("softmax")(x, dim, dtype, policy)
 
 
 def log_softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = None) -> Any:
     """:func:`softlab.log_softmax` along ``dim``, recorded by autograd. Arguments and errors as :func:`softmax`."""
-    return _recorder("log_softmax", dim if type(dim) is int else arrays.axis_number(dim), policy)(x, dtype)
+    return _caller("log_softmax")(x, dim, dtype, policy)
 
 
-@lru_cache(maxsize=1)
+#: Pairs of an axis and a policy whose tensors are asked for their kind. Most programs have one or two.
+_MOST_CALLS = 8
+
+
+@cache
 def _torch() -> Any:
     try:
         import torch
@@ -61,30 +66,54 @@ def _torch() -> Any:
 # - There is a class per operator, axis and policy. So a call hands over tensors alone, and ctx gets no attributes.
 # - `apply` of PyTorch's own base class is called: `Function.apply` goes there after it has asked for transforms. The
 #   base refuses transforms, too, but says less. So only an error asks for them.
-# - `forward` is the function that launches: it knows ctx and saves its result there. Tensors without a gradient have
-#   one of their own, since each knows the last kind of tensor.
+# - `forward` is the function that launches: it knows ctx and saves its result there.
+# - Most calls have a tensor like an earlier one. Two kinds are known per operator, axis and policy: a tensor with a
+#   gradient and one without. One question finds the kind, which has a class of its own, whose `forward` asks nothing.
 # - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
 
 
-@lru_cache(maxsize=256)
-def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
-    """A function of x and the dtype that x is cast to. It runs the operator, recorded by autograd."""
-    torch = _torch()
-    tensor, unwatched = torch.Tensor, _forward(op, dim, policy)
-    function = _FUNCTIONS[op](_forward(op, dim, policy), dim, policy)
-    apply = super(torch.autograd.Function, function).apply
-    transformed = getattr(torch._C, "_are_functorch_transforms_active", None)
-    if transformed is None:
-        apply, transformed = function.apply, lambda: False
+@cache
+def _caller(op: str) -> Callable[..., Any]:
+    """A function of x, axis, dtype and policy. It runs the operator, recorded by autograd."""
+    calls: list[one_kind.Call] = []
 
-    def recorded(x: Any, dtype: Any) -> Any:
-        if not isinstance(x, tensor):
+    @lru_cache(maxsize=256)
+    def recorder(dim: int, policy: str | None) -> Callable[[Any], Any]:
+        kinds: list[one_kind.Kind | None] = [None, None]
+        recorded = _recorder(op, dim, policy, kinds)
+        if len(calls) < _MOST_CALLS:
+            calls.append((dim, policy, kinds))
+        return recorded
+
+    def any_call(x: Any, dim: Any, dtype: Any, policy: str | None) -> Any:
+        recorded = recorder(dim if type(dim) is int else arrays.axis_number(dim), policy)
+        if not isinstance(x, _torch().Tensor):
             raise TypeError(
                 f"x is a {type_name(x)}: softlab.torch.{op} takes tensors alone, and softlab.{op} takes all other "
                 "arrays"
             )
-        if dtype is not None:
-            x = x.to(dtype)
+        return recorded(x) if dtype is None else call(x.to(dtype), dim, None, policy)
+
+    call = one_kind.chooser(calls, any_call) if Device.present() else any_call
+    return call
+
+
+def _recorder(op: str, dim: int, policy: str | None, kinds: list[one_kind.Kind | None]) -> Callable[[Any], Any]:
+    """A function of a tensor. Of the tensors that it launches it puts a kind without and one with a gradient into
+    ``kinds``."""
+    torch = _torch()
+
+    def note_unwatched(x: Any, like: Callable[[Any], bool], launch: Callable[[Any, Any], Any]) -> None:
+        kinds[0] = like, partial(launch, None)
+
+    def note_watched(x: Any, like: Callable[[Any], bool], launch: Callable[[Any, Any], Any]) -> None:
+        kinds[1] = like, _apply(type(function.__name__, (function,), {"forward": staticmethod(launch)}))
+
+    unwatched = _forward(op, dim, policy, note_unwatched)
+    function = _FUNCTIONS[op](_forward(op, dim, policy, note_watched), dim, policy)
+    apply, transformed = _apply(function), getattr(torch._C, "_are_functorch_transforms_active", lambda: False)
+
+    def recorded(x: Any) -> Any:
         if not x.requires_grad:
             return unwatched(None, x)
         try:
@@ -97,7 +126,15 @@ def _recorder(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any
     return recorded
 
 
-def _forward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:
+def _apply(function: Any) -> Callable[[Any], Any]:
+    """The function of x that records a call of a ``torch.autograd.Function``."""
+    torch = _torch()
+    if not hasattr(torch._C, "_are_functorch_transforms_active"):
+        return function.apply
+    return super(torch.autograd.Function, function).apply
+
+
+def _forward(op: str, dim: int, policy: str | None, note: Callable[..., None]) -> Callable[[Any, Any], Any]:
     """A function of autograd's context and x, recorded by nobody. The context, unless it is None, keeps the result."""
     operator = getattr(operators, op)
 
@@ -107,7 +144,7 @@ def _forward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]
             ctx.save_for_backward(y)
         return y
 
-    return prepared.forward(op, dim, policy, run)
+    return prepared.forward(op, dim, policy, run, note)
 
 
 def _backward(op: str, dim: int, policy: str | None) -> Callable[[Any, Any], Any]:

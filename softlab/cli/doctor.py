@@ -237,7 +237,7 @@ def _nvdisasm() -> str:
 @_part(
     "llvmlite",
     cost="the emulator is slower, for kernels of few warps several times, and a launch on a GPU takes the host longer.",
-    remedy="pip install 'softlab[fast]'.",
+    remedy="pip install 'softlab[fast]', which is part of 'softlab[cuda12]' and 'softlab[cuda13]'.",
 )
 def _llvmlite() -> str:
     import llvmlite

@@ -1,35 +1,26 @@
-"""A launch as machine code: LLVM compiles a function of Python's C API that calls the driver.
+"""A launch as machine code: a function of Python's C API that calls the driver.
 
 For CuPy's binding Python code fills a list of addresses first, and then hands over eleven numbers. Here the numbers lie
-in memory and the list on the stack. So the function only reads the pointers and calls ``cuLaunchKernel``. llvmlite is
-an optional dependency; without it launches go through CuPy.
-
-The form of the function is that of a built-in one ("METH_FASTCALL", Python/C API Reference Manual, "Common Object
-Structures").
+in memory and the list on the stack. So the function only reads the pointers and calls ``cuLaunchKernel``.
+:mod:`softlab.cuda.native_functions` compiles it; where that is not possible launches go through CuPy.
 """
 
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import struct
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from string import Template
-from typing import Any
 
-#: METH_FASTCALL (Python's methodobject.h): the arguments come as an array.
-_FASTCALL = 0x80
+from softlab.cuda import native_functions
+
 #: More arguments than these of a kernel are left to CuPy. The planned kernels take at most seven.
 _MOST_ARGUMENTS = 16
 #: The settings of a launch: kernel, number of pointers, number of integers; grid, block, shared memory, and four bytes
 #: that put the integers at a multiple of eight.
 _SETTINGS = "=QQQ7I4x"
-_PYTHON_FUNCTIONS = (
-    "PyTuple_GetItem", "PyBytes_AsString", "PyLong_AsVoidPtr", "PyErr_Occurred", "PyEval_SaveThread",
-    "PyEval_RestoreThread", "Py_IncRef", "PyObject_Vectorcall",
-)  # fmt: skip
 
 # The function's `self` is (settings, otherwise), and it takes (stream, *pointers). `otherwise` takes the same where
 # there are more or fewer pointers, or where the driver refuses the launch. Other threads run during the driver's call.
@@ -137,16 +128,16 @@ def launcher(
     if method is None:
         return otherwise
     settings = struct.pack(f"{_SETTINGS}{len(integers)}q", kernel, pointers, len(integers), *sizes, *integers)
-    make: Any = ctypes.pythonapi.PyCFunction_NewEx
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(_address(make))
-    return make(ctypes.addressof(method), (settings, otherwise), None)
+    return method.bound((settings, otherwise))
 
 
 @cache
 def driver_launch() -> int:
     """The address of ``cuLaunchKernel`` of the driver that is installed; 0 without one."""
     try:
-        return _address(ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel)
+        return native_functions.address(
+            ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel
+        )
     except (OSError, AttributeError):
         return 0
 
@@ -156,56 +147,17 @@ def available() -> bool:
     return _method(driver_launch()) is not None
 
 
-def _compiles() -> bool:
-    cpython = sys.implementation.name == "cpython" and struct.calcsize("P") == 8
-    return cpython and importlib.util.find_spec("llvmlite") is not None
-
-
-class _Method(ctypes.Structure):
-    """PyMethodDef. Python keeps only its address, so it lives as long as the process, and so does the machine code,
-    which ``engine`` owns."""
-
-    engine: Any
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
 @cache
-def _method(driver: int) -> _Method | None:
+def _method(driver: int) -> native_functions.Method | None:
     """The function, compiled for the driver's launch at this address; None where that is not possible."""
-    if not driver or not _compiles():
+    if not driver:
         return None
-    try:
-        import llvmlite.binding as llvm
-
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-        machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_text(driver)), machine)
-        engine.finalize_object()
-    except (ImportError, OSError, RuntimeError):  # LLVM does not load here, or is too old for the text
-        return None
-    method = _Method(b"launch_on", engine.get_function_address("launch_on"), _FASTCALL, None)
-    method.engine = engine
-    return method
-
-
-def _text(driver: int) -> str:
-    """The function in LLVM's assembly, with the addresses of what it calls."""
-    addresses = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON_FUNCTIONS}
-    addresses |= {"driver": driver, "none": id(None)}
-    return _TEXT.substitute(
-        {name: f"inttoptr (i64 {address} to ptr)" for name, address in addresses.items()},
+    methods = native_functions.compiled(
+        _TEXT,
+        ["launch_on"],
+        driver=native_functions.pointer(driver),
         most=_MOST_ARGUMENTS,
         sizes="".join(_SIZE.substitute(k=k) for k in range(7)),
         size_arguments=", ".join(f"i32 %size{k}" for k in range(7)),
     )
-
-
-def _address(function: Any) -> int:
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+    return None if methods is None else methods["launch_on"]

@@ -8,23 +8,21 @@ copy: C-contiguous and of the result's dtype. Policies other than "fast" take th
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import prod
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from softlab.cuda import gpu
 from softlab.dtypes import element_type
-from softlab.errors import Error
 from softlab.hardware.devices import Device, resolve
 from softlab.operators import arrays, rows
 from softlab.operators.executors import integers, program_of
+from softlab.operators.one_kind import EXPLAINED, WIDEST, KnownLaunch, launcher
 from softlab.plans.planner import OPERATORS
-
-#: The widest access of a thread in bytes: a larger alignment makes no difference.
-_WIDEST = 16
 
 #: (op, inputs, axis, out, policy, device) -> result, or None if rows.apply must take the call.
 _FastPath = Callable[[str, tuple[Any, ...], int, Any, Any, Any], Any]
@@ -63,7 +61,7 @@ def _cupy_fast_path(array: Any, current_stream: Any, current_gpu: Any, several: 
             gpu_index = current_gpu()
             if any(x.data.device_id != gpu_index for x in (*inputs, first if out is None else out)):
                 return None
-        ready = _prepare(op, shape, dtype, gpu_index, bits % _WIDEST, axis, policy, device)
+        ready = _prepare(op, shape, dtype, gpu_index, bits % WIDEST, axis, policy, device)
         if ready is None:
             return None
         if out is None:
@@ -151,6 +149,23 @@ def _tells_tensors_apart(guard: Callable[[Any], Callable[[Any], bool]], torch: A
     return check(torch.zeros(2, 3)) is True and not any(check(other) for other in others)
 
 
+def _torch_assigns() -> bool:
+    """Whether autograd's ``ctx.save_for_backward(y)`` does no more than ``ctx.to_save = (y,)``, by its code."""
+    import torch
+
+    def save_for_backward(self: Any, *tensors: Any) -> None:
+        """The function as PyTorch 2 has it."""
+        self.to_save = tensors
+
+    found = getattr(torch.autograd.function.FunctionCtx.save_for_backward, "__code__", None)
+    return found is not None and _what_runs(found) == _what_runs(save_for_backward.__code__)
+
+
+def _what_runs(code: CodeType) -> tuple[Any, ...]:
+    starred = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_kwonlyargcount, starred
+
+
 def _torch_fast_path(
     array: Any, current_stream: Any, current_gpu: Any, empty_like: Any, allocate: Any = None
 ) -> _FastPath:
@@ -168,7 +183,7 @@ def _torch_fast_path(
             bits |= pointer
         if gpu_index != current_gpu():
             return None
-        ready = _prepare(op, shape, dtype, gpu_index, bits % _WIDEST, axis, policy, device)
+        ready = _prepare(op, shape, dtype, gpu_index, bits % WIDEST, axis, policy, device)
         if ready is None:
             return None
         if out is None:
@@ -204,19 +219,28 @@ def try_launch(op: str, inputs: tuple[Any, ...], axis: Any, dtype: Any, out: Any
         return None
     try:
         return fast_path(op, inputs, axis, out, policy, device)
-    except _EXPLAINED:
+    except EXPLAINED:
         return None
 
 
-def forward(op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+#: A tensor, whether another one is like it, and a function of autograd's context and a tensor like it.
+_Note = Callable[[Any, Callable[[Any], bool], Callable[[Any, Any], Any]], None]
+
+
+def forward(
+    op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any], note: _Note | None = None
+) -> Callable[[Any, Any], Any]:
     """A function of autograd's context and an operator's tensor, which autograd may watch. It returns the result.
 
     Autograd records nothing of it. The context keeps the result for a gradient, unless it is None. ``otherwise`` takes
     both where :func:`try_launch` returns None. Without a GPU it takes all.
+
+    ``note`` gets the first, second, fourth, eighth, ... tensor that was launched, so that many kinds cost little. The
+    function that it gets does the same in less time.
     """
     if not Device.present():
         return otherwise
-    return _guarded_operator(_preparation(op, axis, policy), otherwise, _torch_library())
+    return _noting_operator(_preparation(op, axis, policy), otherwise, _torch_library(), note)
 
 
 def gradient(op: str, axis: int, policy: Any, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -240,6 +264,7 @@ class _TorchLibrary:
     empty_like: Callable[[Any], Any]
     allocate: Callable[[tuple[int, ...], tuple[int, ...], Any], Any] | None = None
     guard: Callable[[Any], Callable[[Any], bool]] | None = None
+    assigns: bool = False
 
 
 def _torch_library() -> _TorchLibrary:
@@ -247,60 +272,40 @@ def _torch_library() -> _TorchLibrary:
     from cupy.cuda import runtime
 
     current_gpu = runtime.getDevice if runtime.getDeviceCount() > 1 else None
-    allocate, guard = _torch_allocate(), _torch_guard()
-    return _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like, allocate, guard)
+    allocate, guard, assigns = _torch_allocate(), _torch_guard(), _torch_assigns()
+    return _TorchLibrary(torch.Tensor, _torch_streams(), current_gpu, torch.empty_like, allocate, guard, assigns)
 
 
-#: What a function knows of a tensor's launch before its first call: whether another tensor is like it, the low bits of
-#: its pointer, its GPU, its launch, and how to allocate the result.
-_NOTHING_KNOWN: tuple[Any, ...] = (lambda x: False, 0, 0, None, (), (), None)
+# The next functions know the operator, so that a call asks for its launch by four values alone.
 
 
-# The next functions know the operator, so that a call asks for its launch by four values alone. Most calls have a
-# tensor like an earlier one. So the first function keeps one launch with a guard, which asks for all at once. The
-# first, second, fourth, eighth, ... tensor that is unlike it takes its place, so that many kinds cost little.
-
-
-def _guarded_operator(
-    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary
+def _noting_operator(
+    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary, note: _Note | None
 ) -> Callable[[Any, Any], Any]:
-    """As :func:`_unrecorded_operator`, which takes the tensors that are unlike the one of the guard."""
-    current_stream, current_gpu = library.current_stream, library.current_gpu
-    guard, allocate = library.guard, library.allocate
-    if guard is None or allocate is None:
+    """As :func:`forward`, which says what ``note`` gets. It gets nothing where PyTorch lacks a function for that."""
+    guard, allocate, misses = library.guard, library.allocate, 0
+    if note is None or guard is None or allocate is None:
         return _unrecorded_operator(prepare, otherwise, library)
-    known, misses = _NOTHING_KNOWN, 0
 
-    def note(x: Any, bits: int, gpu_index: int, ready: _ReadyLaunch) -> None:
-        nonlocal known, misses
+    def launched(x: Any, bits: int, gpu_index: int, ready: _ReadyLaunch) -> None:
+        nonlocal misses
         misses += 1
         if not misses & (misses - 1):
-            known = (guard(x), bits, gpu_index, ready.launch, *ready.like)
+            current = library.current_stream, library.current_gpu
+            launch = KnownLaunch(ready.launch, bits, allocate, ready.like, gpu_index, *current, library.assigns)
+            note(x, guard(x), launcher(launch, operator))
 
-    unguarded = _unrecorded_operator(prepare, otherwise, library, note)
-
-    def launch(ctx: Any, x: Any) -> Any:
-        try:
-            like, bits, gpu_index, launch_on, sizes, strides, dtype = known
-            if like(x) and (current_gpu is None or gpu_index == current_gpu()):
-                pointer = x.data_ptr()
-                if pointer % _WIDEST == bits:
-                    out = allocate(sizes, strides, dtype)
-                    launch_on(current_stream(gpu_index), pointer, out.data_ptr())
-                    if ctx is not None:
-                        ctx.save_for_backward(out)
-                    return out
-        except _EXPLAINED:
-            return otherwise(ctx, x)
-        return unguarded(ctx, x)
-
-    return launch
+    operator = _unrecorded_operator(prepare, otherwise, library, launched)
+    return operator
 
 
 def _unrecorded_operator(
-    prepare: Any, otherwise: Callable[[Any, Any], Any], library: _TorchLibrary, note: Callable[..., None] | None = None
+    prepare: Any,
+    otherwise: Callable[[Any, Any], Any],
+    library: _TorchLibrary,
+    launched: Callable[..., None] | None = None,
 ) -> Callable[[Any, Any], Any]:
-    """``note`` gets the tensor of each launch, the low bits of its address, its GPU and what launched."""
+    """``launched`` gets the tensor of each launch, the low bits of its address, its GPU and what launched."""
     tensor, current_stream, current_gpu = library.tensor, library.current_stream, library.current_gpu
     empty_like, allocate, prepared_for = library.empty_like, library.allocate, lru_cache(maxsize=256)(prepare)
 
@@ -311,16 +316,16 @@ def _unrecorded_operator(
                 type(x) is tensor and gpu_index == (0 if current_gpu is None else current_gpu())
                 and x.is_contiguous() and not x.is_neg()
             ):  # fmt: skip
-                ready = prepared_for(x.shape, x.dtype, gpu_index, pointer % _WIDEST)
+                ready = prepared_for(x.shape, x.dtype, gpu_index, pointer % WIDEST)
                 if ready is not None:
                     out = empty_like(x) if allocate is None else allocate(*ready.like)
                     ready.launch(current_stream(gpu_index), pointer, out.data_ptr())
                     if ctx is not None:
                         ctx.save_for_backward(out)
-                    if note is not None:
-                        note(x, pointer % _WIDEST, gpu_index, ready)
+                    if launched is not None:
+                        launched(x, pointer % WIDEST, gpu_index, ready)
                     return out
-        except _EXPLAINED:
+        except EXPLAINED:
             pass
         return otherwise(ctx, x)
 
@@ -342,20 +347,16 @@ def _unrecorded_gradient(
                 and gpu_index == (0 if current_gpu is None else current_gpu()) and dy.get_device() == gpu_index
                 and dy.is_contiguous() and y.is_contiguous() and not dy.is_neg() and not y.is_neg()
             ):  # fmt: skip
-                ready = prepared_for(shape, dtype, gpu_index, (first | second) % _WIDEST)
+                ready = prepared_for(shape, dtype, gpu_index, (first | second) % WIDEST)
                 if ready is not None:
                     out = empty_like(y) if allocate is None else allocate(*ready.like)
                     ready.launch(current_stream(gpu_index), first, second, out.data_ptr())
                     return out
-        except _EXPLAINED:
+        except EXPLAINED:
             pass
         return otherwise(dy, y)
 
     return launch
-
-
-#: Errors that :func:`softlab.operators.rows.apply` finds, too, and explains.
-_EXPLAINED = (Error, TypeError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from string import Template
 from typing import Any
 
 import pytest
@@ -173,7 +174,7 @@ def test_where_it_cannot_be_compiled(driver: Driver, monkeypatch: pytest.MonkeyP
         assert not native_launches.available()
         assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused
     with monkeypatch.context() as patch:
-        patch.setattr(native_launches, "_text", lambda driver: "no assembly")
+        patch.setattr(native_launches, "_TEXT", Template("no assembly"))
         native_launches._method.cache_clear()
         assert not native_launches.available()
         assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused

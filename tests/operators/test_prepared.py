@@ -382,62 +382,73 @@ def test_results_are_allocated_by_the_prepared_shape() -> None:
     assert asked == [ready.like] * 2
 
 
-class Guarded:
-    """An operator of which one launch has a guard. ``guards``: the tensors that one was made for."""
+class Noting:
+    """An operator that notes kinds of tensors. ``notes``: what was noted; ``guards``: for which a guard was made."""
 
-    def __init__(self, current_gpu: Any = None, allocates: bool = True) -> None:
+    def __init__(self, current_gpu: Any = None, **missing: None) -> None:
         self.launched: list[tuple[int, ...]] = []
         self.guards: list[Tensor] = []
+        self.notes: list[tuple[Tensor, Any, Any]] = []
         self.new = Tensor(9 * 1024)
         like = ((4, 8), (8, 1), "f32")
         ready = SimpleNamespace(launch=lambda stream, *pointers: self.launched.append((stream, *pointers)), like=like)
-        allocate = (lambda *given: self.new if given == like else None) if allocates else None
+        functions = {"allocate": lambda *given: self.new if given == like else None, "guard": self.guard, **missing}
         streams, empty_like = (lambda gpu: 7 + gpu), (lambda like: self.new)
-        library = prepared._TorchLibrary(Tensor, streams, current_gpu, empty_like, allocate, self.guard)
-        self.run = prepared._guarded_operator(lambda *_: ready, lambda ctx, x: "otherwise", library)
+        library = prepared._TorchLibrary(Tensor, streams, current_gpu, empty_like, **functions)
+        self.run = prepared._noting_operator(
+            lambda *_: ready, lambda ctx, x: "otherwise", library, lambda *note: self.notes.append(note)
+        )
 
     def guard(self, first: Tensor) -> Any:
         self.guards.append(first)
         return lambda x: (x.shape, x.gpu) == (first.shape, first.gpu)
 
 
-def test_a_tensor_like_the_last_one_is_asked_one_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And for its address, whose low bits must be those of the last one."""
-    operator, first, context = Guarded(), Tensor(1024), Context()
+def test_a_tensor_like_a_noted_one_is_asked_for_its_address_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its low bits must be those of the noted one."""
+    operator, first, context = Noting(), Tensor(1024), Context()
     assert operator.run(None, first) is operator.new
-    assert operator.guards == [first]
+    ((noted, like, launch),) = operator.notes
+    assert noted is first
+    assert like(Tensor(2048))
+    assert not like(Tensor(2048, shape=(4, 9)))
     with monkeypatch.context() as patched:
         patched.setattr(Tensor, "is_neg", lambda self: 1 / 0)
-        assert operator.run(None, Tensor(2048)) is operator.run(context, Tensor(4096)) is operator.new
-        for other in (Tensor(2056), Tensor(2048, shape=(4, 9))):
-            with pytest.raises(ZeroDivisionError):
-                operator.run(None, other)
+        assert launch(None, Tensor(2048)) is launch(context, Tensor(4096)) is operator.new
+        with pytest.raises(ZeroDivisionError):
+            launch(None, Tensor(2056))
     assert operator.launched == [(7, 1024, 9216), (7, 2048, 9216), (7, 4096, 9216)]
     assert context.saved == [(operator.new,)]
-    assert operator.run(None, Tensor(2056)) is operator.new
+    assert launch(context, Tensor(2056)) is operator.new
+    assert operator.launched[3:] == [(7, 2056, 9216)]
 
 
-def test_a_tensor_like_the_last_one_is_on_the_current_gpu() -> None:
+def test_a_tensor_like_a_noted_one_is_on_the_current_gpu() -> None:
     current = 1
-    operator = Guarded(lambda: current)
-    assert operator.run(None, Tensor(1024, gpu=1)) is operator.run(None, Tensor(2048, gpu=1)) is operator.new
+    operator = Noting(lambda: current)
+    assert operator.run(None, Tensor(1024, gpu=1)) is operator.new
+    ((_, _, launch),) = operator.notes
+    assert launch(None, Tensor(2048, gpu=1)) is operator.new
     assert operator.launched == [(8, 1024, 9216), (8, 2048, 9216)]
     current = 0
-    assert operator.run(None, Tensor(1024, gpu=1)) == "otherwise"
+    assert launch(None, Tensor(1024, gpu=1)) == "otherwise"
 
 
-def test_many_kinds_of_tensors_make_few_guards() -> None:
+def test_of_many_tensors_few_are_noted() -> None:
     """A guard takes as long to make as some calls."""
-    operator = Guarded()
+    operator = Noting()
     for rows in range(1000):
         assert operator.run(None, Tensor(1024, shape=(rows, 8))) is operator.new
     assert [x.shape[0] for x in operator.guards] == [0, 1, 3, 7, 15, 31, 63, 127, 255, 511]
+    assert [x for x, _, _ in operator.notes] == operator.guards
     assert len(operator.launched) == 1000
 
 
-def test_without_the_function_that_allocates_there_is_no_guard() -> None:
-    operator = Guarded(allocates=False)
+@pytest.mark.parametrize("missing", ["allocate", "guard"])
+def test_without_a_function_of_pytorch_nothing_is_noted(missing: str) -> None:
+    operator = Noting(**{missing: None})
     assert operator.run(None, Tensor(1024)) is operator.run(None, Tensor(1024)) is operator.new
+    assert not operator.notes
     assert not operator.guards
 
 
@@ -490,6 +501,39 @@ def test_without_a_guard_of_pytorch_there_is_none(guards: Any, monkeypatch: pyte
     torch = SimpleNamespace(_C=SimpleNamespace(_dynamo=SimpleNamespace(guards=guards)), ones=Described)
     monkeypatch.setitem(sys.modules, "torch", torch)
     assert prepared._torch_guard() is None
+
+
+def _other_name(self: Any, *tensors: Any) -> None:
+    """As PyTorch's, to another attribute."""
+    self.to_keep = tensors
+
+
+def _more(self: Any, *tensors: Any) -> None:
+    """As PyTorch's, and more."""
+    self.to_save = tensors
+    self.to_save[0].mark()
+
+
+def _first(self: Any, tensors: Any) -> None:
+    """Of a single tensor."""
+    self.to_save = tensors
+
+
+def _as_known(self: Any, *tensors: Any) -> None:
+    """As PyTorch's."""
+    self.to_save = tensors
+
+
+@pytest.mark.parametrize(
+    ("function", "assigns"), [(_as_known, True), (_other_name, False), (_more, False), (_first, False), (print, False)]
+)
+def test_what_saves_a_tensor_is_known_by_its_code(
+    function: Any, assigns: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = SimpleNamespace(save_for_backward=function)
+    function_module = SimpleNamespace(FunctionCtx=context)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(autograd=SimpleNamespace(function=function_module)))
+    assert prepared._torch_assigns() == assigns
 
 
 @pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 1, 5), (4, 3, 2, 6)])
@@ -549,7 +593,8 @@ def test_an_operator_that_autograd_may_watch_takes_tensors_of_the_current_gpu(
             launched.append((stream, pointers))
 
     streams = SimpleNamespace(_cuda_getCurrentRawStream=lambda gpu: 7 + gpu)
-    torch = SimpleNamespace(Tensor=Tensor, empty_like=lambda like: Tensor(9 * 1024), _C=streams)
+    saving = SimpleNamespace(function=SimpleNamespace(FunctionCtx=Context))
+    torch = SimpleNamespace(Tensor=Tensor, empty_like=lambda like: Tensor(9 * 1024), _C=streams, autograd=saving)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setattr(cupy.cuda.runtime, "getDeviceCount", lambda: gpus)
     monkeypatch.setattr(cupy.cuda.runtime, "getDevice", lambda: current)
