@@ -30,9 +30,9 @@ from softlab.plans.fast_ring import (
     best_of_steps,
     doubles_wait,
     grid_stages,
+    memory_microseconds,
     needs_grid,
     side_by_side,
-    memory_microseconds,
     steady_microseconds,
     stepped,
     stepped_microseconds,
@@ -65,27 +65,38 @@ GRID_IN_FLIGHT = {1: 2, 2: 4}
 #: Inputs -> the least part of the time that the grid kernel must save by this prediction. Of forward rows,
 #: what it promised below this was nothing in some launches.
 GRID_GAIN = {1: 0.015, 2: 0.0}
-#: Forward rows in lanes of a warp: packs of a lane -> KiB of rows in flight per SM at which memory has enough to do (the
-#: same day, 22 lengths from 69 to 2386 columns; kernels/FAST.md, as for all constants below). Beyond four packs a lane
-#: computes so long that other warps must bring far more.
+#: Forward rows in lanes of a warp: packs of a lane -> KiB of rows in flight per SM at which memory has enough to do
+#: (the same day, 22 lengths from 69 to 2386 columns; kernels/FAST.md, as for all constants below). Beyond four packs
+#: a lane computes so long that other warps must bring far more.
 NEEDED_OF_LANES = {2: 52, 3: 52, 4: 56, 5: 88, 6: 116}
-#: Registers of a lane with these packs, by whether logarithms are taken: NVRTC 12.9 and 13.0 for sm_90.
+#: Registers of one of 16 or 32 lanes with these packs, by whether logarithms are taken and rows begin anywhere:
+#: the most that NVRTC 12.9 and 13.0 take for sm_90.
 REGISTERS_OF_LANES = {
-    False: {2: 40, 3: 56, 4: 56, 5: 64, 6: 72}, True: {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
-}  # fmt: skip
-#: The shortest rows that were measured, in packs, and the longest of log_softmax that a warp takes: five packs of a lane
-#: are fuller than three of each of two warps.
+    (False, False): {2: 40, 3: 48, 4: 56, 5: 64, 6: 72},
+    (False, True): {2: 40, 3: 56, 4: 56, 5: 64, 6: 72},
+    (True, False): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
+    (True, True): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
+}
+#: The shortest rows that were measured, in packs, and the longest of log_softmax that a warp takes: five packs of a
+#: lane are fuller than three of each of two warps.
 FEWEST_PACKS_OF_LANES, LOGARITHMS_OF_A_WARP = 32, 160
-#: The gradient of log_softmax in clusters: (threads of a block, packs of each input) -> blocks that an SM must hold.
-#: With 4 packs of 256 threads the compiler's own choice is 3 % faster; with 3 there are blocks enough.
-RESIDENT = {(256, 5): 3, (256, 6): 3, (256, 7): 3, (256, 8): 3, (512, 4): 2, (512, 5): 2}
-#: Their threads, and the most packs of each input.
-THREADS_OF_CLUSTERS, MOST_OF_CLUSTERS = 256, 8
-#: The time of a row in a cluster of that gradient: microseconds per pack of a thread, per 256 threads of a block and per
-#: doubling of the cluster. The part of a block that is not in flight, the part of its bandwidth that memory gives, and
-#: what a launch takes beside its rows, with clusters and with a ring.
+#: The gradient of log_softmax in clusters: (unaligned, threads of a block, packs of each input) -> blocks that an SM must
+#: hold. Elsewhere the compiler's own choice is as fast, and 3 % faster with 4 packs of 256 threads.
+RESIDENT = {
+    (True, 512, 4): 2,
+    (True, 512, 5): 2,
+    **{(unaligned, 256, packs): 3 for unaligned in (False, True) for packs in (5, 6, 7, 8)},
+}
+#: The largest cluster may have so many packs in blocks of so many threads.
+MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS, MOST_OF_CLUSTERS = 16, 256, 8
+#: The time of a row in a cluster of that gradient: microseconds per pack of a thread, per 256 threads of a block and
+#: per doubling of the cluster. The part of a block that is not in flight, the part of its bandwidth that memory gives,
+#: and what a launch takes beside its rows, with clusters and with a ring.
 CLUSTER_PACK, CLUSTER_THREADS, CLUSTER_DOUBLING = 0.1, 0.19, 0.29
 IDLE_CLUSTERS, CLUSTER_SHARE, CLUSTER_START, RING_START = 0.4, 0.95, 5.0, 9.0
+#: Blocks of 512 threads on an SM where the compiler chooses: it takes 64 registers for up to 5 packs of rows that begin
+#: at 16 bytes.
+LARGE_BLOCKS_PER_SM = 2
 #: Of fewer rows the start and the end of a launch decide, which these times do not know.
 FEWEST_ROWS = 140
 
@@ -140,14 +151,14 @@ def lanes(request: PlanRequest, row: Row) -> tuple[int, int] | None:
     shapes = [(width, -(-row.packs // width)) for width in GROUP_WIDTHS]
     return max(
         (shape for shape in shapes if shape[1] in NEEDED_OF_LANES),
-        key=lambda shape: (min(1.0, _lanes_in_flight(request, *shape)), shape),
+        key=lambda shape: (min(1.0, _lanes_in_flight(request, row, *shape)), shape),
         default=None,
     )
 
 
-def _lanes_in_flight(request: PlanRequest, width: int, packs: int) -> float:
+def _lanes_in_flight(request: PlanRequest, row: Row, width: int, packs: int) -> float:
     """The part of the needed bytes in flight that lanes with these packs bring."""
-    registers = REGISTERS_OF_LANES[request.operator.name == "log_softmax"][packs]
+    registers = REGISTERS_OF_LANES[request.operator.name == "log_softmax", row.unaligned][packs]
     blocks = occupancies.occupancy(request.device, threads=WARP_BLOCK, registers=registers).blocks_per_sm
     rows = blocks * WARP_BLOCK // width
     return rows * request.cols * request.element.itemsize / (1024 * NEEDED_OF_LANES[packs])
@@ -167,13 +178,14 @@ def bounds_registers(request: PlanRequest) -> bool:
 
 
 def with_more_packs(cuts: list[Cut]) -> list[Cut]:
-    """The cuts with the packs of :data:`RESIDENT` where these are more."""
-    return [replace(cut, packs=MOST_OF_CLUSTERS) if cut.block_size == THREADS_OF_CLUSTERS else cut for cut in cuts]
+    """The cuts, the largest cluster with the packs that only :data:`RESIDENT` has."""
+    more = MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS
+    return [replace(cut, packs=MOST_OF_CLUSTERS) if (cut.cluster, cut.block_size) == more else cut for cut in cuts]
 
 
 def bounded(row: Row, cut: Cut) -> Cut:
     """The cut with the blocks that an SM must hold."""
-    return replace(cut, resident=RESIDENT.get((cut.block_size, cut.taken(row.packs)), 0))
+    return replace(cut, resident=RESIDENT.get((row.unaligned, cut.block_size, cut.taken(row.packs)), 0))
 
 
 def cluster_or_ring(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
@@ -196,6 +208,7 @@ def cluster_microseconds(request: PlanRequest, row: Row, cut: Cut) -> float:
     """The time of all rows of log_softmax's gradient in clusters."""
     of_row = CLUSTER_PACK * cut.taken(row.packs) + CLUSTER_THREADS * cut.block_size / 256
     of_row += CLUSTER_DOUBLING * math.log2(cut.cluster)
-    at_once = clusters_of(request.device, cut.cluster) * (max(1, cut.resident) - IDLE_CLUSTERS)
+    held = cut.resident or LARGE_BLOCKS_PER_SM
+    at_once = clusters_of(request.device, cut.cluster) * (held - IDLE_CLUSTERS)
     memory = memory_microseconds(request, row, request.rows * row.packs) * COPY_SHARE / CLUSTER_SHARE
     return math.hypot(memory, request.rows / at_once * of_row) + CLUSTER_START

@@ -80,13 +80,12 @@ MORE_REGISTERS = {
     ("bfloat16", "softmax_backward", True, 256, 8): 128,
     ("bfloat16", "log_softmax_backward", True, 256, 8): 96,
 }
-#: Clusters that keep to the registers of so many blocks on an SM: (bytes of an element, inputs, unaligned, threads of a
-#: block) -> packs of each input -> blocks. They were faster than the compiler's own choice (H200, 2026-11-29), and spill
-#: at most 32 bytes per thread.
+#: Clusters that keep to the registers of so many blocks on an SM: (bytes of an element, inputs, unaligned, threads of
+#: a block) -> packs of each input -> blocks. They were faster than the compiler's own choice (H200, 2026-11-29), and
+#: spill at most 32 bytes per thread.
 RESIDENT = {
     (2, 1, False, 256): {9: 4, 10: 4, 11: 3, 12: 3, 13: 3, 14: 3},
     (2, 1, True, 256): {10: 4, 13: 3, 14: 3},
-    (4, 1, False, 256): {13: 3, 14: 3},
     (4, 1, True, 256): {13: 3, 14: 3},
     (2, 2, True, 512): {5: 2, 6: 2},
     (2, 2, True, 256): {8: 3},
@@ -114,7 +113,9 @@ def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | Ri
             return found
     if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
         return found
-    if not steps_are_known(request, row) or request.rows < FEWEST_ROWS:
+    if request.element.itemsize == 8 or not steps_are_known(request, row):  # :mod:`softlab.plans.fast_doubles`
+        return found
+    if request.rows < FEWEST_ROWS:
         return found
     if isinstance(found, Cut) and found.cluster == BLOCKS:
         found = _bounded(request, row, found.block_size) or found
