@@ -80,8 +80,8 @@ REGISTERS_OF_LANES = {
 #: The shortest rows that were measured, in packs, and the longest of log_softmax that a warp takes: five packs of a
 #: lane are fuller than three of each of two warps.
 FEWEST_PACKS_OF_LANES, LOGARITHMS_OF_A_WARP = 32, 160
-#: The gradient of log_softmax in clusters: (unaligned, threads of a block, packs of each input) -> blocks that an SM must
-#: hold. Elsewhere the compiler's own choice is as fast, and 3 % faster with 4 packs of 256 threads.
+#: The gradient of log_softmax in clusters: (unaligned, threads of a block, packs of each input) -> blocks that an SM
+#: must hold. Elsewhere the compiler's own choice is as fast, and 3 % faster with 4 packs of 256 threads.
 RESIDENT = {
     (True, 512, 4): 2,
     (True, 512, 5): 2,
