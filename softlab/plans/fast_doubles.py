@@ -94,9 +94,6 @@ MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS, MOST_OF_CLUSTERS = 16, 256, 8
 #: and what a launch takes beside its rows, with clusters and with a ring.
 CLUSTER_PACK, CLUSTER_THREADS, CLUSTER_DOUBLING = 0.1, 0.19, 0.29
 IDLE_CLUSTERS, CLUSTER_SHARE, CLUSTER_START, RING_START = 0.4, 0.95, 5.0, 9.0
-#: Blocks of 512 threads on an SM where the compiler chooses: it takes 64 registers for up to 5 packs of rows that begin
-#: at 16 bytes.
-LARGE_BLOCKS_PER_SM = 2
 #: Of fewer rows the start and the end of a launch decide, which these times do not know.
 FEWEST_ROWS = 140
 
@@ -191,11 +188,13 @@ def bounded(row: Row, cut: Cut) -> Cut:
 def cluster_or_ring(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
     """The ring of least time where it saves enough over a cluster for the gradient of log_softmax; else what was found.
 
-    In clusters of the other gradient rows are faster than in a ring, at all lengths that these hold.
+    In clusters rows of the other gradient are faster than in a ring, at all lengths that these hold, and so are rows
+    that begin at 16 bytes.
     """
     if isinstance(found, RingShape):
         return stepped(request, row, found)
-    if not bounds_registers(request) or not steps_are_known(request, row) or request.rows < FEWEST_ROWS:
+    compared = row.unaligned and bounds_registers(request) and steps_are_known(request, row)
+    if not (compared and found.resident) or request.rows < FEWEST_ROWS:
         return found
     ring = best_of_steps(request, row)
     if ring is None:
@@ -205,10 +204,9 @@ def cluster_or_ring(request: PlanRequest, row: Row, found: Cut | RingShape) -> C
 
 
 def cluster_microseconds(request: PlanRequest, row: Row, cut: Cut) -> float:
-    """The time of all rows of log_softmax's gradient in clusters."""
+    """The time of all rows of log_softmax's gradient in clusters of :data:`RESIDENT`."""
     of_row = CLUSTER_PACK * cut.taken(row.packs) + CLUSTER_THREADS * cut.block_size / 256
     of_row += CLUSTER_DOUBLING * math.log2(cut.cluster)
-    held = cut.resident or LARGE_BLOCKS_PER_SM
-    at_once = clusters_of(request.device, cut.cluster) * (held - IDLE_CLUSTERS)
+    at_once = clusters_of(request.device, cut.cluster) * (cut.resident - IDLE_CLUSTERS)
     memory = memory_microseconds(request, row, request.rows * row.packs) * COPY_SHARE / CLUSTER_SHARE
     return math.hypot(memory, request.rows / at_once * of_row) + CLUSTER_START
