@@ -8,6 +8,8 @@
 // Launch   block block_size, in clusters of `cluster` blocks along x; any grid that is a multiple of `cluster`:
 //          clusters stride over the rows. Portable clusters have at most 8 blocks. For 16, the launch must allow the
 //          non-portable size.
+// Idea     `resident` says how many blocks an SM must hold: the compiler then gives a thread no more registers than
+//          that leaves. Without it (0) some of these kernels take a few registers too many for one more block.
 // Limits   sm_90. A block's slice (row / cluster, rounded up to 8 packs) has at most packs * block_size packs.
 //          `unaligned`: as in fast_warp.cuh.
 // Source   CUDA C++ Programming Guide, "Thread Block Clusters"; the idea for softmax: QuACK.
@@ -15,15 +17,19 @@
 
 #include "fast_block.cuh"
 
-template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
-__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
+template<
+    typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned,
+    int resident = 0>
+__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size, resident)
     fast_cluster(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
   fast_block_rows<Forward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, y, rows, cols);
 }
 
-template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
-__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
+template<
+    typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned,
+    int resident = 0>
+__global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size, resident)
     fast_cluster_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   fast_block_rows<Backward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, dx, rows, cols);

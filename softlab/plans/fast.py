@@ -171,7 +171,8 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
 
 def _quickest_of_long(request: PlanRequest, log: StepLog, row: Row, found: Cut | RingShape) -> Choice:
     """The cluster or the ring that was found, or another of either that takes less time."""
-    taken = long_rows.quickest(request, row, found)
+    doubles = request.element.itemsize == 8
+    taken = (fast_doubles.cluster_or_ring if doubles else long_rows.quickest)(request, row, found)
     if isinstance(taken, Cut):
         rule = "the registers of a cluster's blocks hold the row"
         take(request, log, CLUSTER, rule, packs=row.packs)
@@ -275,7 +276,9 @@ def _packs_of_a_warp(request: PlanRequest, row: Row) -> int:
     """The longest row of ``fast_warp`` in packs."""
     if request.policy == INVARIANT and request.element.itemsize == 2:
         return EXACT_HALVES_OF_A_WARP
-    return UNALIGNED_HALVES_OF_A_WARP if row.unaligned and row.limits is LIMITS[2, 1] else row.limits.warp
+    if row.unaligned and row.limits is LIMITS[2, 1]:
+        return UNALIGNED_HALVES_OF_A_WARP
+    return fast_doubles.packs_of_a_warp(request, row) if request.element.itemsize == 8 else row.limits.warp
 
 
 def _lanes(request: PlanRequest, row: Row) -> WarpShape:
@@ -290,6 +293,8 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         fewest = 1 if request.element.itemsize == 8 else 2
     width = next((w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * _most_packs(row)), GROUP_WIDTHS[-1])
     row_bytes = request.cols * request.element.itemsize
+    if request.element.itemsize == 8 and (timed := fast_doubles.lanes(request, row)):
+        return _over(row, timed[0])
     if row_bytes > tiles.MOST_ROW_BYTES:
         itemsize, exact = request.element.itemsize, request.policy == INVARIANT
         most = flight.EXACT_WARP_PACKS if exact and itemsize == 2 else flight.WARP_PACKS
@@ -358,6 +363,9 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     halves = row.unaligned and (request.element.itemsize, row.inputs) == (2, 1)
     largest = flight.BLOCK_OF_UNALIGNED_HALVES if halves else row.limits.block
     table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
+    if fast_doubles.bounds_registers(request):
+        measured = fast_doubles.bounded(row, measured) if measured else None
+        table = [fast_doubles.bounded(row, cut) for cut in fast_doubles.with_more_packs(table)]
     fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
     if request.policy == INVARIANT and request.element.itemsize == 2:
         fitting = [cut for cut in fitting if cut.block_size <= flight.BLOCK_OF_EXACT_HALVES] or fitting

@@ -47,7 +47,11 @@ def cluster(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
     """A cluster holds the row in the registers of its blocks."""
     _ask_cut(request, log, cut)
     packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
-    kernel = kernel_of(request, CLUSTER, (row.pack_size, packs, cut.block_size, cut.cluster), row.unaligned)
+    if cut.resident:
+        rule = "the compiler keeps to the registers that this leaves; else it takes more, or orders them worse"
+        log.note("How many blocks must an SM hold?", cut.resident, rule, packs=packs)
+    more = (cut.resident,) if cut.resident else ()
+    kernel = kernel_of(request, CLUSTER, (row.pack_size, packs, cut.block_size, cut.cluster), row.unaligned, more)
     blocks = grid_of(request, log, request.rows * cut.cluster, "one cluster per row")
     return Choice(name_of(request, CLUSTER), row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
 

@@ -14,25 +14,31 @@ works one way only for the packs that do not fit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from softlab.plans.fast_cuts import GridShape
-from softlab.plans.fast_limits import GRID_BLOCK
+from softlab.hardware import occupancies
+from softlab.plans.fast_cuts import GridShape, clusters_of
+from softlab.plans.fast_limits import GRID_BLOCK, GROUP_WIDTHS, WARP_BLOCK, Cut
 from softlab.plans.fast_ring import (
+    COPY_SHARE,
     GRID_ROWS_OF_DOUBLES,
     ONE_WAY,
     PACKS_OF_LINE,
+    STEP_GAIN,
     RingShape,
     StepTime,
+    best_of_steps,
     doubles_wait,
     grid_stages,
+    memory_microseconds,
     needs_grid,
     side_by_side,
     steady_microseconds,
     stepped,
     stepped_microseconds,
+    steps_are_known,
 )
-from softlab.plans.fast_rows import Row
+from softlab.plans.fast_rows import INVARIANT, Row, is_wide
 from softlab.plans.planner import PlanRequest
 
 
@@ -59,6 +65,37 @@ GRID_IN_FLIGHT = {1: 2, 2: 4}
 #: Inputs -> the least part of the time that the grid kernel must save by this prediction. Of forward rows,
 #: what it promised below this was nothing in some launches.
 GRID_GAIN = {1: 0.015, 2: 0.0}
+#: Forward rows in lanes of a warp: packs of a lane -> KiB of rows in flight per SM at which memory has enough to do
+#: (the same day, 22 lengths from 69 to 2386 columns; kernels/FAST.md, as for all constants below). Beyond four packs
+#: a lane computes so long that other warps must bring far more.
+NEEDED_OF_LANES = {2: 52, 3: 52, 4: 56, 5: 88, 6: 116}
+#: Registers of one of 16 or 32 lanes with these packs, by whether logarithms are taken and rows begin anywhere:
+#: the most that NVRTC 12.9 and 13.0 take for sm_90.
+REGISTERS_OF_LANES = {
+    (False, False): {2: 40, 3: 48, 4: 56, 5: 64, 6: 72},
+    (False, True): {2: 40, 3: 56, 4: 56, 5: 64, 6: 72},
+    (True, False): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
+    (True, True): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
+}
+#: The shortest rows that were measured, in packs, and the longest of log_softmax that a warp takes: five packs of a
+#: lane are fuller than three of each of two warps.
+FEWEST_PACKS_OF_LANES, LOGARITHMS_OF_A_WARP = 32, 160
+#: The gradient of log_softmax in clusters: (unaligned, threads of a block, packs of each input) -> blocks that an SM
+#: must hold. Elsewhere the compiler's own choice is as fast, and 3 % faster with 4 packs of 256 threads.
+RESIDENT = {
+    (True, 512, 4): 2,
+    (True, 512, 5): 2,
+    **{(unaligned, 256, packs): 3 for unaligned in (False, True) for packs in (5, 6, 7, 8)},
+}
+#: The largest cluster may have so many packs in blocks of so many threads.
+MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS, MOST_OF_CLUSTERS = 16, 256, 8
+#: The time of a row in a cluster of that gradient: microseconds per pack of a thread, per 256 threads of a block and
+#: per doubling of the cluster. The part of a block that is not in flight, the part of its bandwidth that memory gives,
+#: and what a launch takes beside its rows, with clusters and with a ring.
+CLUSTER_PACK, CLUSTER_THREADS, CLUSTER_DOUBLING = 0.1, 0.19, 0.29
+IDLE_CLUSTERS, CLUSTER_SHARE, CLUSTER_START, RING_START = 0.4, 0.95, 5.0, 9.0
+#: Of fewer rows the start and the end of a launch decide, which these times do not know.
+FEWEST_ROWS = 140
 
 
 def are_timed(request: PlanRequest) -> bool:
@@ -98,3 +135,78 @@ def grid_microseconds(request: PlanRequest, row: Row, grid: GridShape) -> float:
     # Half of the stages are full when the first results are written, and when the last row is loaded.
     lag = grid.stages * GRID_BLOCK * request.device.sm_count / 2
     return math.ceil(request.rows / grid.groups) * row_time + ONE_WAY * steady_microseconds(request, row, lag)
+
+
+def lanes(request: PlanRequest, row: Row) -> tuple[int, int] | None:
+    """Lanes of a warp and packs of each for a forward row: what brings most of the bytes that it needs in flight.
+
+    None where memory is slower than threads, and for rows that were not measured.
+    """
+    forward = row.inputs == 1 and request.policy != INVARIANT
+    if not (forward and are_timed(request) and is_wide(request, row)) or row.packs < FEWEST_PACKS_OF_LANES:
+        return None
+    shapes = [(width, -(-row.packs // width)) for width in GROUP_WIDTHS]
+    return max(
+        (shape for shape in shapes if shape[1] in NEEDED_OF_LANES),
+        key=lambda shape: (min(1.0, _lanes_in_flight(request, row, *shape)), shape),
+        default=None,
+    )
+
+
+def _lanes_in_flight(request: PlanRequest, row: Row, width: int, packs: int) -> float:
+    """The part of the needed bytes in flight that lanes with these packs bring."""
+    registers = REGISTERS_OF_LANES[request.operator.name == "log_softmax", row.unaligned][packs]
+    blocks = occupancies.occupancy(request.device, threads=WARP_BLOCK, registers=registers).blocks_per_sm
+    rows = blocks * WARP_BLOCK // width
+    return rows * request.cols * request.element.itemsize / (1024 * NEEDED_OF_LANES[packs])
+
+
+def packs_of_a_warp(request: PlanRequest, row: Row) -> int:
+    """The longest row of a warp, in packs."""
+    if request.operator.name == "log_softmax" and request.policy != INVARIANT and are_timed(request):
+        return LOGARITHMS_OF_A_WARP
+    return row.limits.warp
+
+
+def bounds_registers(request: PlanRequest) -> bool:
+    """Whether the clusters of this operator keep to the registers of :data:`RESIDENT`."""
+    gradient = request.operator.name == "log_softmax_backward" and request.policy != INVARIANT
+    return gradient and are_timed(request)
+
+
+def with_more_packs(cuts: list[Cut]) -> list[Cut]:
+    """The cuts, the largest cluster with the packs that only :data:`RESIDENT` has."""
+    more = MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS
+    return [replace(cut, packs=MOST_OF_CLUSTERS) if (cut.cluster, cut.block_size) == more else cut for cut in cuts]
+
+
+def bounded(row: Row, cut: Cut) -> Cut:
+    """The cut with the blocks that an SM must hold."""
+    return replace(cut, resident=RESIDENT.get((row.unaligned, cut.block_size, cut.taken(row.packs)), 0))
+
+
+def cluster_or_ring(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
+    """The ring of least time where it saves enough over a cluster for the gradient of log_softmax; else what was found.
+
+    In clusters rows of the other gradient are faster than in a ring, at all lengths that these hold, and so are rows
+    that begin at 16 bytes.
+    """
+    if isinstance(found, RingShape):
+        return stepped(request, row, found)
+    compared = row.unaligned and bounds_registers(request) and steps_are_known(request, row)
+    if not (compared and found.resident) or request.rows < FEWEST_ROWS:
+        return found
+    ring = best_of_steps(request, row)
+    if ring is None:
+        return found
+    ours = stepped_microseconds(request, row, ring) + RING_START
+    return ring if ours < (1 - STEP_GAIN) * cluster_microseconds(request, row, found) else found
+
+
+def cluster_microseconds(request: PlanRequest, row: Row, cut: Cut) -> float:
+    """The time of all rows of log_softmax's gradient in clusters of :data:`RESIDENT`."""
+    of_row = CLUSTER_PACK * cut.taken(row.packs) + CLUSTER_THREADS * cut.block_size / 256
+    of_row += CLUSTER_DOUBLING * math.log2(cut.cluster)
+    at_once = clusters_of(request.device, cut.cluster) * (cut.resident - IDLE_CLUSTERS)
+    memory = memory_microseconds(request, row, request.rows * row.packs) * COPY_SHARE / CLUSTER_SHARE
+    return math.hypot(memory, request.rows / at_once * of_row) + CLUSTER_START

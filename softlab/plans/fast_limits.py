@@ -42,12 +42,14 @@ STREAM_PACKS = {(2, 1): 4, (4, 1): 8, (8, 1): 4, (2, 2): 4, (4, 2): 4, (8, 2): 4
 class Cut:
     """How the blocks of a cluster, or of a grid, divide a row.
 
-    There are ``cluster`` blocks of ``block_size`` threads, with at most ``packs`` packs of each input per thread.
+    There are ``cluster`` blocks of ``block_size`` threads, with at most ``packs`` packs of each input per thread. The
+    compiler gives a thread so few registers that an SM holds ``resident`` blocks; with 0 it gives what it likes.
     """
 
     cluster: int
     block_size: int
     packs: int
+    resident: int = 0
 
     @property
     def most(self) -> int:

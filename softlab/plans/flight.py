@@ -111,17 +111,22 @@ def of_block(
 
     ``exact``: the kernel's sums are exact.
     """
-    key, taken = (itemsize, inputs, unaligned), cut.taken(packs)
-    registers = (EXACT_REGISTERS if exact else REGISTERS)[key][taken - 1]
-    if cut.cluster > 1 and exact:
-        registers = EXACT_REGISTERS_OF_CLUSTERS.get(key, EXACT_REGISTERS[key])[taken - 1]
-    elif cut.cluster > 1:
-        registers = REGISTERS_OF_CLUSTERS.get((key, cut.block_size, taken), registers)
-    blocks = _blocks_per_sm(device, cut.block_size, registers)
+    taken = cut.taken(packs)
+    blocks = cut.resident or _blocks_per_sm(
+        device, cut.block_size, _registers(cut, taken, (itemsize, inputs, unaligned), exact)
+    )
     used = clusters_of(device, cut.cluster) * cut.cluster / device.sm_count
     needed = NEEDED_BYTES * (1 + NEEDED_PER_DOUBLING * (cut.cluster.bit_length() - 1))
     needed *= _needed_by_exact(itemsize, inputs, taken) if exact else 1
     return max(0.0, blocks - IDLE_BLOCKS[inputs]) * row_bytes / cut.cluster * used / needed
+
+
+def _registers(cut: Cut, taken: int, key: tuple[int, int, bool], exact: bool) -> int:
+    """Registers of a thread with ``taken`` packs of each input."""
+    registers = (EXACT_REGISTERS if exact else REGISTERS)[key][taken - 1]
+    if cut.cluster > 1 and exact:
+        return EXACT_REGISTERS_OF_CLUSTERS.get(key, EXACT_REGISTERS[key])[taken - 1]
+    return REGISTERS_OF_CLUSTERS.get((key, cut.block_size, taken), registers) if cut.cluster > 1 else registers
 
 
 def _needed_by_exact(itemsize: int, inputs: int, packs: int) -> float:

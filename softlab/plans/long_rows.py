@@ -10,13 +10,15 @@ where a row of a cluster takes ``ROW_MICROSECONDS`` by itself. The time of a rin
 row. Here it takes another where that saves enough time by these predictions.
 
 Only clusters of sixteen blocks are looked at: others were no faster. How many an SM holds follows from the registers
-that the compiler takes for such clusters, which are more than for single blocks.
+that the compiler takes for such clusters, which are more than for single blocks. Where it takes a few too many for one
+more block, the plan says how many blocks an SM must hold (:data:`RESIDENT`), and the compiler keeps to that.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from softlab.hardware import occupancies
 from softlab.plans.fast_cuts import clusters_of, most_blocks
@@ -78,6 +80,26 @@ MORE_REGISTERS = {
     ("bfloat16", "softmax_backward", True, 256, 8): 128,
     ("bfloat16", "log_softmax_backward", True, 256, 8): 96,
 }
+#: Clusters that keep to the registers of so many blocks on an SM: (bytes of an element, inputs, unaligned, threads of
+#: a block) -> packs of each input -> blocks. They were faster than the compiler's own choice (H200, 2026-11-29), and
+#: spill at most 32 bytes per thread.
+RESIDENT = {
+    (2, 1, False, 256): {9: 4, 10: 4, 11: 3, 12: 3, 13: 3, 14: 3},
+    (2, 1, True, 256): {10: 4, 13: 3, 14: 3},
+    (4, 1, True, 256): {13: 3, 14: 3},
+    (2, 2, True, 512): {5: 2, 6: 2},
+    (2, 2, True, 256): {8: 3},
+}
+#: What would spill more, and where the ring is as fast, as logarithms need no exponentials in its results: (type,
+#: operator, threads, packs).
+NOT_RESIDENT = {
+    ("float16", "softmax_backward", 512, 6),
+    ("bfloat16", "softmax_backward", 512, 6),
+    ("bfloat16", "softmax_backward", 256, 8),
+    *((half, "log_softmax", 256, packs) for half in ("float16", "bfloat16") for packs in (13, 14)),
+}
+#: An SM gives a thread registers in such portions.
+REGISTERS_OF_SM, PORTION = 65536, 8
 
 
 def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
@@ -91,10 +113,12 @@ def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | Ri
             return found
     if request.policy == INVARIANT or not is_wide(request, row) or most_blocks(request.device) < BLOCKS:
         return found
-    if request.element.itemsize == 8 or not steps_are_known(request, row):  # of doubles no cluster has a time
+    if request.element.itemsize == 8 or not steps_are_known(request, row):  # :mod:`softlab.plans.fast_doubles`
         return found
     if request.rows < FEWEST_ROWS:
         return found
+    if isinstance(found, Cut) and found.cluster == BLOCKS:
+        found = _bounded(request, row, found.block_size) or found
     others: list[Cut | RingShape] = [*_cuts(request, row)]
     if isinstance(found, Cut) and (ring := best_of_steps(request, row)):
         others.append(ring)
@@ -111,7 +135,7 @@ def microseconds(request: PlanRequest, row: Row, shape: Cut | RingShape) -> floa
     if registers is None:
         return math.inf
     device = request.device
-    held = occupancies.occupancy(device, threads=shape.block_size, registers=registers).blocks_per_sm
+    held = shape.resident or occupancies.occupancy(device, threads=shape.block_size, registers=registers).blocks_per_sm
     at_once = clusters_of(device, BLOCKS) * (held - IDLE_CLUSTERS)
     of_row = ROW_MICROSECONDS + PACK_MICROSECONDS * shape.taken(row.packs)
     of_row += THREADS_MICROSECONDS[row.inputs] * shape.block_size / THREADS
@@ -120,17 +144,33 @@ def microseconds(request: PlanRequest, row: Row, shape: Cut | RingShape) -> floa
 
 
 def _cuts(request: PlanRequest, row: Row) -> Iterator[Cut]:
-    """The clusters that hold the row and whose registers are known."""
+    """The clusters that hold the row and whose registers are known, by the compiler's choice or by the plan's."""
     kind = request.element.itemsize, row.inputs, row.unaligned
     for (*known, block_size), (first, registers) in REGISTERS.items():
         cut = Cut(BLOCKS, block_size, first + len(registers) - 1)
-        if (*known,) == kind and _registers(request, row, cut) is not None:
+        if (*known,) != kind:
+            continue
+        if cut_of_plan := _bounded(request, row, block_size):
+            yield cut_of_plan
+        elif _registers(request, row, cut) is not None:
             yield cut
 
 
-def _registers(request: PlanRequest, row: Row, cut: Cut) -> int | None:
-    """Registers of a thread; None where they are not known."""
+def _bounded(request: PlanRequest, row: Row, block_size: int) -> Cut | None:
+    """The cluster of blocks of this size that keeps to the registers of :data:`RESIDENT`; None where none does."""
+    blocks = RESIDENT.get((request.element.itemsize, row.inputs, row.unaligned, block_size), {})
+    cut = Cut(BLOCKS, block_size, max(blocks, default=0))
     packs = cut.taken(row.packs)
+    if packs not in blocks or (request.element.name, request.operator.name, block_size, packs) in NOT_RESIDENT:
+        return None
+    return replace(cut, resident=blocks[packs])
+
+
+def _registers(request: PlanRequest, row: Row, cut: Cut) -> int | None:
+    """Registers of a thread, at most; None where they are not known."""
+    packs = cut.taken(row.packs)
+    if cut.resident:
+        return REGISTERS_OF_SM // (cut.resident * cut.block_size) // PORTION * PORTION
     more = request.element.name, request.operator.name, row.unaligned, cut.block_size, packs
     if cut.cluster != BLOCKS or more in MORE_REGISTERS:
         return MORE_REGISTERS.get(more) if cut.cluster == BLOCKS else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from random import Random
 
@@ -10,8 +11,9 @@ import pytest
 from softlab import plans
 from softlab.dtypes import element_type
 from softlab.hardware.devices import Device
-from softlab.plans import Plan, fast_doubles, fast_ring, long_rows
+from softlab.plans import Plan, fast_doubles, fast_ring
 from softlab.plans.fast_cuts import GridShape, grid_shape
+from softlab.plans.fast_limits import Cut
 from softlab.plans.fast_rows import Row, row_of
 from softlab.plans.planner import OPERATORS, PlanRequest, StepLog
 from softlab.plans.resources import Resources
@@ -176,7 +178,82 @@ def test_only_gradients_of_doubles_take_other_steps(monkeypatch: pytest.MonkeyPa
     for rows, cols, op in problems(80):
         plan = made(rows, cols, op)
         with monkeypatch.context() as patched:
-            patched.setattr(long_rows, "stepped", lambda request, row, shape: shape)
+            patched.setattr(fast_doubles, "stepped", lambda request, row, shape: shape)
             patched.setattr(fast_doubles, "ring_is_faster", lambda *asked, plan=plan: plan.kernel == "fast_ring")
             changed[op] += made(rows, cols, op).name != plan.name
     assert [bool(changed[op]) for op in OPS] == [op.endswith("_backward") for op in OPS]
+
+
+@pytest.mark.parametrize(
+    ("cols", "op", "shape"),
+    [
+        (128, "softmax", "2, 4, 16"), (103, "log_softmax", "2, 4, 16"), (78, "softmax", "2, 3, 16"),
+        (78, "log_softmax", "2, 5, 8"), (131, "softmax", "2, 5, 16"), (152, "softmax", "2, 3, 32"),
+        (224, "softmax", "2, 4, 32"), (318, "log_softmax", "2, 5, 32"),
+    ],
+)  # fmt: skip
+def test_lanes_bring_most_of_what_a_row_of_doubles_needs_in_flight(cols: int, op: str, shape: str) -> None:
+    """The fastest of 22 lengths and 32 fresh ones on an H200, or within 2 % of it (kernels/FAST.md)."""
+    assert made((1 << 25) // cols, cols, op).name == (
+        f"fast_warp<double, Algorithm::{op}, {shape}, 1, {str(cols % 2 > 0).lower()}>"
+    )
+    before = made((1 << 25) // cols, cols, op, H100)
+    if cols > 256:
+        assert before.kernel == "fast_block"
+
+
+def test_the_bytes_in_flight_of_lanes_by_hand() -> None:
+    """Four packs take 56 registers: 9 blocks of 128 threads, each with 8 rows of 16 lanes."""
+    request, row = asked(10_000, 103)
+    assert fast_doubles._lanes_in_flight(request, row, 16, 4) == 9 * 8 * 824 / (56 * 1024)
+    assert fast_doubles._lanes_in_flight(request, row, 32, 2) == 12 * 4 * 824 / (52 * 1024)
+    assert fast_doubles.lanes(request, row) == (16, 4)
+    # Of what is enough the widest, and nothing for rows that are shorter or longer than the measured ones.
+    request, row = asked(10_000, 256)
+    assert fast_doubles._lanes_in_flight(request, row, 32, 4) > 1
+    assert fast_doubles.lanes(request, row) == (32, 4)
+    for cols, op, device in ((62, "softmax", H200), (386, "softmax", H200), (103, "softmax", H100),
+                             (103, "softmax_backward", H200)):  # fmt: skip
+        assert fast_doubles.lanes(*asked(10_000, cols, op, device)) is None
+    assert fast_doubles.lanes(*asked(10_000, 103, dtype="float32")) is None
+
+
+def test_logarithms_of_longer_rows_stay_in_a_warp() -> None:
+    for cols, op, device, kernel in (
+        (320, "log_softmax", H200, "fast_warp"), (322, "log_softmax", H200, "fast_block"),
+        (258, "softmax", H200, "fast_block"), (258, "log_softmax", H100, "fast_block"),
+    ):  # fmt: skip
+        assert made(100_000, cols, op, device).kernel == kernel, (cols, op, device.name)
+
+
+def test_the_gradient_of_log_softmax_keeps_to_registers() -> None:
+    """On an H200: an H100 was not measured."""
+    for rows, cols, cut in (
+        (2050, 16_365, "4, 512, 4, true, 2"), (572, 58_651, "8, 256, 16, true, 3"), (2336, 14_361, "4, 256, 8, true"),
+        (625, 53_608, "7, 256, 16, false, 3"), (903, 37_158, "5, 512, 8, false"),
+    ):  # fmt: skip
+        name = f"fast_cluster_backward<double, Algorithm::log_softmax, 2, {cut}>"
+        assert made(rows, cols, "log_softmax_backward").name == name
+        for op, device in (("log_softmax_backward", H100), ("softmax_backward", H200)):
+            assert made(rows, cols, op, device).name.endswith(("true>", "false>"))
+
+
+def test_a_cluster_for_logarithms_or_a_ring_by_their_times() -> None:
+    request, row = asked(476, 70_363, "log_softmax_backward")
+    found = Cut(16, 512, 5, 2)
+    memory = 476 * (70_363 // 2) * 48 / (0.95 * 4.8e6)
+    waited = 476 / (7 * 1.6) * (5 * 0.1 + 2 * 0.19 + 4 * 0.29)
+    assert fast_doubles.cluster_microseconds(request, row, found) == pytest.approx(math.hypot(memory, waited) + 5)
+    ring = fast_ring.best_of_steps(request, row)
+    assert ring
+    assert fast_doubles.cluster_or_ring(request, row, found) == ring
+    for times, expected in ((1e-3, found), (1e3, ring)):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(fast_doubles, "cluster_microseconds", lambda *_, times=times: times * memory)
+            assert fast_doubles.cluster_or_ring(request, row, found) == expected
+    for rows, cols, op, device in (
+        (139, 70_363, "log_softmax_backward", H200), (476, 70_362, "log_softmax_backward", H200),
+        (700, 65_533, "log_softmax_backward", H200),
+        (476, 70_363, "softmax_backward", H200), (476, 70_363, "log_softmax_backward", H100),
+    ):  # fmt: skip
+        assert fast_doubles.cluster_or_ring(*asked(rows, cols, op, device), found) is found
