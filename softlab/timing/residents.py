@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from softlab.sass.streams import Kind
+from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
 from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE, CodeCaches
@@ -21,6 +21,7 @@ from softlab.timing.state import State
 from softlab.timing.work import BlockWork
 
 _COPY, _CONSTANT = int(Kind.ASYNC_COPY), int(Pipe.CONSTANT)
+_LOAD, _DISTRIBUTED = int(Kind.LOAD), int(Space.DISTRIBUTED_SHARED)
 _ATOMIC, _REDUCTION = int(Kind.ATOMIC), int(Kind.REDUCTION)
 _MBARRIER, _BULK = int(Action.MBARRIER), int(Action.BULK)
 
@@ -104,6 +105,8 @@ class Residents:
         self.state.ints[loop.KEPT] = self.code.kept
         self.constants: dict[int, float] = {}
         self.barrier_free = self.fence_free = 0.0
+        #: Block -> until when it loads from shared memory of other SMs.
+        self.loading: dict[Block, float] = {}
         self.journal = journal
         #: Of each warp the first place among all instructions, and among all requests; of the last one the end, too.
         self.first_position = [*self.state.positions]
@@ -147,6 +150,7 @@ class Residents:
             self.release(block, barrier)
         if not block.alive:
             self.result.finished.append(at)
+            self.loading.pop(block, None)
             self.memory.done = len(self.result.finished) / len(self.blocks)
             if self.started < len(self.blocks):
                 self.start(self.clock.following(at))
@@ -209,7 +213,10 @@ class Residents:
                 self.spent(BARRIER, w, ready[w], free)
                 ready[w] = free
             self.wake(w, ready[w])
-        self.barrier_free = at + len(waiting) * stagger
+        spent = len(waiting) * stagger
+        if barrier == CLUSTER:  # it takes arrivals, too, and a message
+            spent = max(self.p.cluster_message, 2 * block.alive * stagger)
+        self.barrier_free = at + spent
 
     def spent(self, reason: int, w: int, since: float, until: float) -> None:
         """Cycles of a warp that waits to issue its next instruction."""
@@ -232,7 +239,11 @@ class Residents:
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
         self.memory.forget()
         done = begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
-        return max(done, self.memory.answered)
+        done = max(done, self.memory.answered)
+        if self.loading:
+            done = max(done, self.loading.get(warp.block, 0.0))
+            done += max((until - t for block, until in self.loading.items() if until > t and block is not warp.block), default=0.0)
+        return done
 
     # Code and constants
 
@@ -287,6 +298,8 @@ class Residents:
             if kind == _COPY and space != 1:
                 warp.copies = max(warp.copies, result)
                 warp.block.copies = max(warp.block.copies, result)
+            elif space == _DISTRIBUTED and kind == _LOAD:
+                self.loading[warp.block] = max(self.loading.get(warp.block, 0.0), result)
             elif kind in (_ATOMIC, _REDUCTION) and space != 1:
                 warp.stored = True
             elif kind == 1 and space != 1:
