@@ -21,7 +21,7 @@ from softlab.timing.state import State
 from softlab.timing.work import BlockWork
 
 _COPY, _CONSTANT = int(Kind.ASYNC_COPY), int(Pipe.CONSTANT)
-_LOAD, _DISTRIBUTED = int(Kind.LOAD), int(Space.DISTRIBUTED_SHARED)
+_LOAD, _GLOBAL, _DISTRIBUTED = int(Kind.LOAD), int(Space.GLOBAL), int(Space.DISTRIBUTED_SHARED)
 _ATOMIC, _REDUCTION = int(Kind.ATOMIC), int(Kind.REDUCTION)
 _MBARRIER, _BULK = int(Action.MBARRIER), int(Action.BULK)
 
@@ -105,7 +105,8 @@ class Residents:
         self.state.ints[loop.KEPT] = self.code.kept
         self.constants: dict[int, float] = {}
         self.barrier_free = self.fence_free = 0.0
-        #: Block -> until when it loads from shared memory of other SMs.
+        #: Until when the SM loads from global memory, and of each block from shared memory of other SMs.
+        self.loads_until = 0.0
         self.loading: dict[Block, float] = {}
         self.journal = journal
         #: Of each warp the first place among all instructions, and among all requests; of the last one the end, too.
@@ -238,11 +239,12 @@ class Residents:
         begin = max(t, self.fence_free)
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
         self.memory.forget()
+        begin = max(begin, self.loads_until)
         done = begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
         done = max(done, self.memory.answered)
         if self.loading:
-            done = max(done, self.loading.get(warp.block, 0.0))
-            done += max((until - t for block, until in self.loading.items() if until > t and block is not warp.block), default=0.0)
+            others = (until for block, until in self.loading.items() if block is not warp.block)
+            done = max(done, self.loading.get(warp.block, 0.0)) + max(0.0, max(others, default=0.0) - t)
         return done
 
     # Code and constants
@@ -298,8 +300,10 @@ class Residents:
             if kind == _COPY and space != 1:
                 warp.copies = max(warp.copies, result)
                 warp.block.copies = max(warp.block.copies, result)
-            elif space == _DISTRIBUTED and kind == _LOAD:
+            elif kind == _LOAD and space == _DISTRIBUTED:
                 self.loading[warp.block] = max(self.loading.get(warp.block, 0.0), result)
+            elif kind == _LOAD and space == _GLOBAL:
+                self.loads_until = max(self.loads_until, result)
             elif kind in (_ATOMIC, _REDUCTION) and space != 1:
                 warp.stored = True
             elif kind == 1 and space != 1:
