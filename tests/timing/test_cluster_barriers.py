@@ -99,8 +99,8 @@ LOAD = """asm volatile("ld.u32 %0, [%1];" : "=r"(x) : "l"(left + (r & 1) * 4096)
 )  # fmt: skip
 def test_rounds_take_longer_where_an_sm_has_more_blocks_of_clusters(threads, clusters, cycles):
     found = []
-    for kind, load in (("relaxed", ""), ("release", LOAD)):
-        kernel = softlab.Kernel(RING.replace("KIND", kind).replace("LOAD", load), "ring")
+    for kind, body in (("relaxed", ""), ("release", LOAD)):
+        kernel = softlab.Kernel(RING.replace("KIND", kind).replace("LOAD", body), "ring")
         out = np.zeros(8 * clusters * threads, np.uint32)
         few, many = (kernel.estimate(8 * clusters, threads, (out, np.int32(n)), device="H200", cache="warm").cycles
                      for n in (10, 30))  # fmt: skip
