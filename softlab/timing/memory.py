@@ -238,7 +238,8 @@ class Memory:
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         self.shared_busy += cycles
-        return start, start + cycles + SOURCES, start + cycles - 1 + latency
+        later = cycles - 1 if kind == _ATOMIC else 2 * (cycles - 1)
+        return start, start + cycles + SOURCES, start + later + latency
 
     def _again(self, start: float, words: tuple[int, ...]) -> int:
         """How often a warp loads and swaps again, since other warps have changed the words meanwhile. Words change one

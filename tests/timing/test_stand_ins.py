@@ -92,10 +92,10 @@ def test_local_memory_that_is_stored_in_part_takes_its_lines_and_its_sectors(act
 
 
 def test_code_that_no_cache_holds_comes_from_dram_once_where_l2_is_cold():
-    figures = replace(BARE, icache_line_l2=40.0, icache_bytes=1024)
+    figures = replace(BARE, icache_line_l2=40.0, icache_bytes=1024, icache_again=((1.0, 0.0),))
     cold, warm = (CodeCaches(figures, 4096, late) for late in (44.0, 0.0))
     times = [[caches.fetch(line, 0.0) for line in range(11)] for caches in (cold, warm)]
     assert times[0][10] - times[1][10] == pytest.approx(10 * 44)
     assert times[0][2] - times[0][1] == pytest.approx(84)
-    small = CodeCaches(figures, 512, 44.0)
-    assert small.later == (0.0, 0.0)
+    small = CodeCaches(replace(figures, icache_again=((1.0, 65536.0),)), 512, 44.0)
+    assert [small.fetch(line, 0.0) for line in range(3)] == [0.0, 0.0, 0.0]  # there from the launch before
