@@ -12,20 +12,21 @@ request that comes: what is issued first goes first.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import ceil, inf
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.company import Company
-from softlab.timing.dram import Dram
+from softlab.timing.dram import ROW, Dram
 from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
 from softlab.timing.order import NEVER, Order
 from softlab.timing.parameters import Curve, Parameters, interpolated
 from softlab.timing.places import Places
 from softlab.timing.sharing import Region, Sharing
+from softlab.timing.slowest import Slowest
 from softlab.timing.stores import BegunLines
 
 _SHARED, _LOCAL, _DISTRIBUTED, _VALUES = (
@@ -60,11 +61,12 @@ class Memory:
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
         cold: bool = False, local_bytes: float = 0.0, alike: float | None = None, adding: float | None = None,
         warps: int = 1, local_lines: int = 0, company: Company | None = None,
+        evened: Mapping[int, float] | None = None,
     ):  # fmt: skip
         """``local_bytes``: of local memory that all threads of the GPU use at once. ``alike``: of how many SMs like
         this one the work of all is, and ``adding`` their atomics; None: of all. ``warps``: of this SM at one time.
         ``local_lines``: of the local memory that a warp has. ``company``: the SMs that share L2 with it; None: all, to
-        the end."""
+        the end. ``evened``: lines with atomics (:func:`softlab.timing.atomics.evened`)."""
         self.p = parameters
         self.cold = cold
         state = 0 if cold else 1
@@ -89,7 +91,7 @@ class Memory:
         self._set_others(company or Company(float(active_sms)), warps)
         self._set_queues(parameters)
         self._set_caches(parameters, shared_bytes, local_lines, warps)
-        self._set_stored(parameters, state)
+        self._set_stored(parameters, state, evened)
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
@@ -104,6 +106,8 @@ class Memory:
         self.owner = self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
         self.joins = Joins(warps)
+        #: What warps wait for that DRAM brings for no other SM, and how many pairs of sectors it has brought so.
+        self.slowest, self.brought = Slowest(self.p.dram_spread[1]), 0
 
     def _set_queues(self, p: Parameters) -> None:
         """L2 and DRAM: all are idle."""
@@ -148,12 +152,12 @@ class Memory:
         self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / self.active / _SECTOR)
         self.common: dict[int, float] = {}
 
-    def _set_stored(self, p: Parameters, state: int) -> None:
+    def _set_stored(self, p: Parameters, state: int, evened: Mapping[int, float] | None) -> None:
         """What warps have stored and swapped: nothing. state: 0 where L2 is cold, 1 where it is warm."""
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (interpolated(one, self.active) for one in (p.drain[state], p.drain[1]))
         #: The units of L2 for atomics, and when the unit for bulk copies is free.
-        self.units = AtomicUnits(p)
+        self.units = AtomicUnits(p, evened)
         self.bulk_free = 0.0
         #: When L2 has answered all stores and atomics so far: a fence waits for those of all warps of the SM.
         self.answered = 0.0
@@ -369,6 +373,7 @@ class Memory:
             done += self.known_at - start
             start = self.known_at
         self.l2_requests += len(sectors)
+        brought = self.brought
         for sector in sectors:
             ready = l2.get(sector) or common.get(sector)
             if ready is None:
@@ -377,6 +382,8 @@ class Memory:
                 self.l2_hits += 1
             if ready > done:
                 done = ready
+        if self.brought > brought:
+            self.slowest.wait(self.owner, start, done, sectors[0] >> ROW)
         while len(l2) > self.l2_sectors:
             l2.popitem(last=False)
         return done
@@ -440,6 +447,8 @@ class Memory:
             share = max(1.0, share * self.joins.first(others))
         done = self._fetched(start, sector, share)
         held[sector] = held[sector ^ 1] = done
+        if held is self.l2:
+            self.brought += 1
         if access is not None and not access.there:
             access.there = done
         self.begun.setdefault(place.first, done)
