@@ -11,9 +11,10 @@ What follows from the rows ``interval_gpu.RED.*.random.N`` and ``.line.N`` of th
 - The unit of a line that many want does its part of all other lines, too: where 2, 6 and 16 of 100 lanes want one word
   and the others are at random in 128 KiB, the launch takes as long as both together. Two neighbouring lines lie in one
   unit (row ``RED.ADD.placed.256``; H200, 2026-11-29).
-- Passes of one word in a row wait for each other. This is longer for floats, and meanwhile the unit does others: where
-  16 of 256 lanes add a float to one word and the others are at random in 256 KiB, the launch takes as long as these
-  16 alone, and with integers as long as both (H200, 2026-11-29).
+- Passes of one word in a row wait for each other. Floats wait longer for the sector that the one before has added to,
+  and meanwhile the unit does others: where 16 of 256 lanes add a float to one word, or to one of 8 words of a sector,
+  and the others are at random in 256 KiB, the launch takes as long as these 16 alone, and with integers as long as both
+  (H200, 2026-11-29).
 
 All SMs want a line as often as the simulated one does, as far as its blocks show that this is no chance
 (:func:`evened`).
@@ -85,6 +86,8 @@ class AtomicUnits:
         self._worked: dict[int, float] = {}
         self._worked_arrays: dict[int, float] = {}
         self._worked_together = self._passes = 0.0
+        #: When the last sum of each sector is there that floats are added to.
+        self._sums: dict[int, float] = {}
 
     @property
     def busy(self) -> float:
@@ -95,14 +98,16 @@ class AtomicUnits:
     def done(self) -> float:
         """When all of them are free."""
         lines, arrays = ([free for free, _ in self.free.values()], [free for _, free in self.arrays.values()])
-        return max(self.together, *arrays, *lines)
+        return max(self.together, *arrays, *lines, *self._sums.values())
 
     def take(
-        self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region
-    ) -> float:
+        self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region,
+        chain: float = 0.0,
+    ) -> float:  # fmt: skip
         """When a sector's passes are done that begin at ``begin`` and take a unit for ``cost`` cycles. Their data are
         there at ``come``, and until then the unit does others.
 
+        chain: cycles until the sector can be added to again.
         others: SMs that want the same line. alike: SMs like this one that have all atomics together. array: that the
         sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
         that is quicker. What several arrays lie in follows from chance.
@@ -130,6 +135,11 @@ class AtomicUnits:
         alone += work
         self.free[line] = alone, self._beside(array, units, every)
         self._worked[line] = self._worked.get(line, 0.0) + work
+        if chain:
+            at = self._sums.get(sector, 0.0)
+            self._sums[sector] = at = (begin if begin > at else at) + chain * others
+            self._worked[-sector] = self._worked.get(-sector, 0.0) + chain * others
+            alone = max(alone, at)
         return max(alone, own, self.together, come + cost)
 
     def _beside(self, array: Region, units: float, every: float) -> float:

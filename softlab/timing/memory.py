@@ -46,8 +46,9 @@ _SECTOR, _LINE = 32, 128
 #: ring finds room for 188 lines in L1: loads of 32 lines each at random take 60 cycles by one SM, and L2 answers after
 #: 320, so that 171 lines are on their way.
 _FLYING = 0.91
-#: The code of a compare-and-swap that a loop repeats, of :data:`softlab.timing.traits.ATOMIC_CODES`.
-_SWAPPED = 3
+#: Of :data:`softlab.timing.traits.ATOMIC_CODES`: a compare-and-swap that a loop repeats; adds of floats and doubles;
+#: what takes its unit of L2 for longer.
+_SWAPPED, _FLOATS, _SLOW = 3, (1, 4), (2, 4)
 #: Lines in a set of L1 (:mod:`softlab.timing.places`).
 WAYS = 4
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
@@ -577,7 +578,8 @@ class Memory:
             share = self.sharing.place(sector).share
             others = max(1.0, min(self.adding, share), self.adding * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(begin, come, sector, one * times, others, self.adding, array)
+            chain = p.atomic_float_lane * times if code in _FLOATS else 0.0
+            free = self.units.take(begin, come, sector, one * times, others, self.adding, array, chain)
             if free > processed:
                 processed = free
         self.atomics += 1
@@ -591,8 +593,8 @@ class Memory:
         """Cycles of a unit per pass. Doubles and compares are slow by the lanes that a pass takes: one alone is not."""
         p = self.p
         if count == 1 and passes == lanes:  # all lanes at one word
-            return p.atomic_float_lane if code == 1 else p.atomic_lane
-        if code == 2:
+            return p.atomic_lane
+        if code in _SLOW:
             filled = (lanes / passes - 1) / (_SECTOR / width - 1)
             return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
