@@ -100,8 +100,8 @@ class Memory:
     def _set_others(self, company: Company, warps: int) -> None:
         """What is known of other SMs and warps before the first request."""
         self.company = company
-        #: Requests to local and global memory until other SMs have ended.
-        self.until = company.requests
+        #: Requests to local and global memory until other SMs have ended: where L2 serves SMs in turn, and where not.
+        self.until, self.loading_until = company.requests, company.loads
         #: The warp, its scheduler and how many accesses it had before; when the first sector of each array came from
         #: DRAM; and what other SMs have asked for with the same accesses.
         self.owner = self.scheduler = self.number = 0
@@ -125,6 +125,7 @@ class Memory:
         self.evenness_of: dict[int, float] = {}
         self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
         self._set_rates(p, self.company.all)
+        self._set_loading(p, self.company.loading or self.company.all)
 
     def _set_rates(self, p: Parameters, sms: float) -> None:
         """Cycles of L2 per sector, as one of ``sms`` SMs sees them: loaded, stored, and a store beside loads.
@@ -135,6 +136,10 @@ class Memory:
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / sms)
         self.passing_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_passing_bytes / sms)
+
+    def _set_loading(self, p: Parameters, sms: float) -> None:
+        """Cycles of L2 per sector that is loaded where L1 has places for more."""
+        self.l2_free_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
 
     def _set_caches(self, p: Parameters, shared_bytes: int, local_lines: int, warps: int) -> None:
         """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
@@ -147,7 +152,7 @@ class Memory:
         self.places = Places(local_lines, warps)
         #: When lines come that L1 has asked L2 for, and how many; it has no more than it has places for.
         self.flying: deque[tuple[float, int]] = deque()
-        self.flying_lines = 0
+        self.flying_lines, self.crowded = 0, False
         self.flying_most = max(32, int(_FLYING * self.l1_lines))
         self.l2: OrderedDict[int, float] = OrderedDict()
         self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / self.active / _SECTOR)
@@ -224,8 +229,11 @@ class Memory:
     def _advance(self) -> None:
         """One request more: when other SMs have ended, L2 is quicker."""
         self.until -= 1
+        self.loading_until -= 1
         if not self.until:
             self._set_rates(self.p, self.company.rest)
+        if not self.loading_until:
+            self._set_loading(self.p, self.company.rest)
 
     def _shared(
         self, start: float, kind: int, cycles: float, latency: float, code: int, words: tuple[int, ...]
@@ -316,11 +324,12 @@ class Memory:
     def _placed(self, start: float, lines: int) -> float:
         """When L1 has places for lines that come. It does not give away the places of those that are still to come, and
         the load and store unit waits."""
-        flying = self.flying
+        flying, self.crowded = self.flying, False
         while flying and (flying[0][0] <= start or self.flying_lines + lines > self.flying_most):
             there, count = flying.popleft()
             self.flying_lines -= count
             if there > start:
+                self.crowded = True
                 self.lsu_free += there - start
                 self.lsu_busy += there - start
                 start = there
@@ -361,15 +370,17 @@ class Memory:
         """Loads of sectors that L1 does not have, and that lie in ``lines`` lines."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
-        work = self._moved(len(sectors), lines) * self.l2_cycles
+        each = self.l2_cycles if self.crowded else self.l2_free_cycles
+        work = self._moved(len(sectors), lines) * each
         if lines > 1:
-            work /= self._evenness(sectors[0])
+            work /= self._evenness(sectors[len(sectors) // 2])  # of the array that most of them belong to
+        moved = work
         if lines > work:  # an SM gets one line per cycle
             work = float(lines)
         self.l2_free = free = begin + work
         self.l2_busy += work
         done = free + p.l2_latency + self.spread[lines if lines < 32 else 32]
-        done += interpolated(p.l2_loaded, self.l2_load.count(start, work))
+        done += interpolated(p.l2_loaded, self.l2_load.count(start, moved))
         if self.known_at > start:  # the first load of the launch is not there yet
             done += self.known_at - start
             start = self.known_at
