@@ -359,8 +359,14 @@ def test_lanes_at_different_words_of_a_sector_pass_together():
     assert atomics(lambda w, k: [0], lanes=8, code=2) == pytest.approx(70 / 40 * one, rel=0.03)
 
 
-def test_a_double_alone_in_its_pass_is_as_fast_as_an_integer():
+def test_a_compare_alone_in_its_pass_is_as_fast_as_an_integer():
     assert atomics(lambda w, k: [0], code=2) == atomics(lambda w, k: [0])
+
+
+def test_a_double_takes_its_unit_as_long_as_a_compare_and_waits_as_long_as_a_float():
+    assert atomics(lambda w, k: [0], code=4) == atomics(lambda w, k: [0], code=1)
+    many = [atomics(lambda w, k: [8 * n for n in range(8)], lanes=64, code=code, nbytes=2048) for code in (0, 2, 4)]
+    assert many[0] < many[1] == many[2]
 
 
 def test_a_line_is_in_one_unit_of_l2_and_more_bytes_are_in_more():
@@ -555,7 +561,7 @@ def test_the_first_load_of_a_page_waits_until_its_address_is_known():
 
 def test_pairs_of_a_row_of_dram_come_together():
     dram = Dram(replace(BARE, dram_spread=(0.0, 100.0)), 132)
-    first, *others = (dram.fetch(5000.0 * k, 2 * k, 1.0, 8.0) - 5000.0 * k for k in range(17))
+    first, *others = (dram.fetch(10.0 * k, 2 * k, 1.0, 8.0) - 10.0 * k for k in range(17))
     assert others[:15] == pytest.approx([first] * 15)
     assert others[15] != pytest.approx(first)
 
