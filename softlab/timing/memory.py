@@ -174,9 +174,10 @@ class Memory:
         #: stored to last at the end; and sectors of those that have left the SM -> when L2 has them.
         self.kept: tuple[OrderedDict[int, set[int]], ...] = tuple(OrderedDict() for _ in range(4))
         self.leaving: dict[int, float] = {}
-        #: Sectors of local memory that L1 has had, and those that were stored in part alone.
+        #: Sectors of local memory that L1 has had, and those that were stored in part alone and not loaded since ->
+        #: bytes that were stored.
         self.local_held: set[int] = set()
-        self.local_parts: set[int] = set()
+        self.local_parts: dict[int, float] = {}
         #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
         self.block = 0
         self.swapped: dict[int, float] = {}
@@ -635,7 +636,10 @@ class Memory:
         """Local memory: what is stored, ``size`` bytes in ``lines`` lines, goes to L2 and stays in L1, too; beyond the
         size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``. A
         part does not bring its sector to L1: with a cold L2 one warp that stores bytes and loads them takes 750 cycles
-        per line of them, and with words none (H200, 2026-11-29). A warm L1 has it from the launch before."""
+        per line of them, and with words none (H200, 2026-11-29). A warm L1 has it from the launch before. Parts that
+        fill their sector leave as a whole: who loads it then waits for L2, and not for DRAM. A warp that stores 100
+        bytes per lane, and then loads them four times, takes 14.9 us with a cold L2 and 14.4 with a warm one, with
+        words 11.8 and 11.5 (the same)."""
         l1 = self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
         done = now + self.p.l1_latency
@@ -644,12 +648,9 @@ class Memory:
             self._local_stored(start, len(sectors), lines, partial)
             if partial:
                 self._leave(owner, sectors)
-                fresh = {key for key in keys if key not in self.local_held}
-                if self.cold:
-                    self.local_parts |= fresh
-                keys = [key for key in keys if key in l1 or (key in fresh and not self.cold)]
+                keys = self._stored_in_part(keys, size / len(sectors))
             else:
-                self.local_parts.difference_update(keys)
+                self._not_in_part(keys)
         else:
             missed = [key for key in keys if key not in l1]
             done = max([done, *(l1[key] for key in keys if key in l1)])
@@ -657,6 +658,7 @@ class Memory:
                 done = max(done, *(self.leaving.get(owner << 24 | sector, 0.0) for sector in sectors))
             if missed:
                 done = max(done, self._local_missed(start, missed, _chance(owner << 24 | sectors[0])))
+            self._not_in_part(keys)
         for key in keys:
             l1[key] = done
         self.local_held.update(keys)
@@ -685,10 +687,31 @@ class Memory:
         if self.local_left:
             far = self.dram.fetch_whole(start, _SECTOR * count * self.local_left)
             done = max(done, far) if chance < self.local_left else done
-        if self.cold and (parts := self.local_parts.intersection(missed)):
-            done = max(done, self.dram.fetch_whole(start, float(_SECTOR * len(parts))))
-            self.local_parts -= parts
+        if self.cold and (parts := sum(key in self.local_parts for key in missed)):
+            done = max(done, self.dram.fetch_whole(start, float(_SECTOR * parts)))
         return done
+
+    def _stored_in_part(self, keys: list[int], each: float) -> list[int]:
+        """Sectors of local memory get ``each`` bytes; which of them L1 has then."""
+        l1, parts, kept = self.l1, self.local_parts, []
+        for key in keys:
+            fresh = key not in self.local_held
+            if fresh or key in parts:
+                parts[key] = parts.get(key, 0.0) + each
+                if parts[key] >= _SECTOR:
+                    del parts[key]
+                    l1.pop(key, None)
+                    self.local_held.add(key)
+                    continue
+            if key in l1 or (fresh and not self.cold):
+                kept.append(key)
+        return kept
+
+    def _not_in_part(self, keys: list[int]) -> None:
+        """Sectors of local memory were stored as a whole, or loaded."""
+        if self.local_parts:
+            for key in keys:
+                self.local_parts.pop(key, None)
 
 
 @lru_cache(maxsize=8)
