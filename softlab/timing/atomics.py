@@ -39,9 +39,9 @@ _LINE, _LINE_BYTES, _SMALL = 2, 128, 4096
 _RARE = 0.01
 
 
-def _line_of(sector: int, array: Region) -> int:
-    """What lies in one unit: a line, or two neighbouring lines."""
-    return sector >> _LINE + (array.nbytes > _SMALL)
+def _together(array: Region) -> int:
+    """log2 of the sectors that lie in one unit: those of a line, or of two neighbouring lines."""
+    return _LINE + (array.nbytes > _SMALL)
 
 
 def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
@@ -57,7 +57,7 @@ def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
     factors: dict[int, float] = {}
     for array in sharing.regions:
         own = passes[(passes >= array.first) & (passes <= array.last)]
-        lines, counts = counted(_line_of(own, array))
+        lines, counts = counted(own >> _together(array))
         if len(lines) < 2:
             continue
         mean = counts.mean()
@@ -112,7 +112,7 @@ class AtomicUnits:
         sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
         that is quicker. What several arrays lie in follows from chance.
         """
-        every, line = self.p.atomic_spread[-1][1], _line_of(sector, array)
+        every, line = self.p.atomic_spread[-1][1], sector >> _together(array)
         others *= self.evened.get(line, 1.0)
         found = self.arrays.get(array.first)
         if found is None:
