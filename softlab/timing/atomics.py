@@ -86,13 +86,17 @@ class AtomicUnits:
         self._worked: dict[int, float] = {}
         self._worked_arrays: dict[int, float] = {}
         self._worked_together = self._passes = 0.0
-        #: When the last sum of each sector is there that floats are added to.
+        #: When the last sum of each sector is there that floats are added to, and cycles of all of them.
         self._sums: dict[int, float] = {}
+        self._worked_sums: dict[int, float] = {}
 
     @property
     def busy(self) -> float:
         """Cycles of work of the unit, of the units of an array or of all units that had the most to do."""
-        return max(self._worked_together, *self._worked_arrays.values(), *self._worked.values())
+        return max(
+            self._worked_together,
+            *(cycles for one in (self._worked_arrays, self._worked, self._worked_sums) for cycles in one.values()),
+        )
 
     @property
     def done(self) -> float:
@@ -136,11 +140,15 @@ class AtomicUnits:
         self.free[line] = alone, self._beside(array, units, every)
         self._worked[line] = self._worked.get(line, 0.0) + work
         if chain:
-            at = self._sums.get(sector, 0.0)
-            self._sums[sector] = at = (begin if begin > at else at) + chain * others
-            self._worked[-sector] = self._worked.get(-sector, 0.0) + chain * others
-            alone = max(alone, at)
+            alone = max(alone, self._added(begin, sector, chain * others))
         return max(alone, own, self.together, come + cost)
+
+    def _added(self, begin: float, sector: int, work: float) -> float:
+        """When the sums of a sector are there that take ``work`` cycles one after the other."""
+        at = self._sums.get(sector, 0.0)
+        self._sums[sector] = at = (begin if begin > at else at) + work
+        self._worked_sums[sector] = self._worked_sums.get(sector, 0.0) + work
+        return at
 
     def _beside(self, array: Region, units: float, every: float) -> float:
         """What the unit of a line has done for other lines of its array so far, and for other arrays."""
