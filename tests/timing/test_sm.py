@@ -359,8 +359,14 @@ def test_lanes_at_different_words_of_a_sector_pass_together():
     assert atomics(lambda w, k: [0], lanes=8, code=2) == pytest.approx(70 / 40 * one, rel=0.03)
 
 
-def test_a_double_alone_in_its_pass_is_as_fast_as_an_integer():
+def test_a_compare_alone_in_its_pass_is_as_fast_as_an_integer():
     assert atomics(lambda w, k: [0], code=2) == atomics(lambda w, k: [0])
+
+
+def test_a_double_takes_its_unit_as_long_as_a_compare_and_waits_as_long_as_a_float():
+    assert atomics(lambda w, k: [0], code=4) == atomics(lambda w, k: [0], code=1)
+    many = [atomics(lambda w, k: [8 * n for n in range(8)], lanes=64, code=code, nbytes=2048) for code in (0, 2, 4)]
+    assert many[0] < many[1] == many[2]
 
 
 def test_a_line_is_in_one_unit_of_l2_and_more_bytes_are_in_more():
@@ -555,7 +561,7 @@ def test_the_first_load_of_a_page_waits_until_its_address_is_known():
 
 def test_pairs_of_a_row_of_dram_come_together():
     dram = Dram(replace(BARE, dram_spread=(0.0, 100.0)), 132)
-    first, *others = (dram.fetch(5000.0 * k, 2 * k, 1.0, 8.0) - 5000.0 * k for k in range(17))
+    first, *others = (dram.fetch(10.0 * k, 2 * k, 1.0, 8.0) - 10.0 * k for k in range(17))
     assert others[:15] == pytest.approx([first] * 15)
     assert others[15] != pytest.approx(first)
 
@@ -776,6 +782,50 @@ def _read_again(kib: int, figures: Parameters = BARE) -> float:
         parameters=figures,
     )  # fmt: skip
     return 2 * memory.l1_hits / memory.l1_requests
+
+
+@pytest.mark.parametrize("cold", [True, False])
+def test_bytes_that_fill_their_sectors_of_local_memory_come_from_l2(cold: bool):
+    def waits(stores: int, loaded_after: int) -> float:
+        """Cycles of the last load, where each store has a byte of each word, and another load comes before."""
+        memory = Memory(BARE, Sharing.none(), 132, 1.0, 0, cold=cold)
+        local, sectors = int(Space.LOCAL), range(4)
+        for k in range(stores):
+            access(memory, 1e4 * k, request(int(Kind.STORE), sectors, space=local, width=1))
+            if k + 1 == loaded_after:
+                access(memory, 1e4 * k + 5e3, request(int(Kind.LOAD), sectors, space=local, width=1))
+        at = 1e4 * stores
+        return access(memory, at, request(int(Kind.LOAD), sectors, space=local, width=1))[2] - at
+
+    assert waits(4, 0) == pytest.approx(BARE.l2_latency, abs=20)
+    assert (waits(3, 0) > 650) is cold  # a byte is missing, and DRAM or the launch before has it
+    assert waits(4, 1) < 60  # it is in L1 since it was loaded
+
+
+def test_a_load_uses_the_units_of_the_array_that_most_of_its_sectors_lie_in():
+    p = replace(BARE, l2_bytes=1320.0, atomic_spread=((7.0, 1.0), (20.0, 80.0)))
+    small, large = (Region(first, last, 100.0, 100.0, 1.0) for first, last in ((0, 255), (1 << 20, 2 << 20)))
+
+    def time(of_small: int) -> float:
+        memory = Memory(p, Sharing((small, large), 0.0, 0.0), 132, 1.0, 0)
+        sectors = [*(4 * k for k in range(of_small)), *(1 << 20 | 400 * k for k in range(32 - of_small))]
+        access(memory, 0.0, load(0, sectors))
+        return memory.l2_busy
+
+    assert time(1) == time(8) == time(0)
+    assert time(32) == time(24) > 1.5 * time(0)
+
+
+def test_an_sm_that_waits_for_a_line_per_cycle_does_not_make_l2_busy():
+    p = replace(BARE, l2_bytes=4000.0, l2_sm_bytes=1000.0, l2_loaded=((0.0, 0.0), (0.3, 0.0), (1.0, 500.0)))
+
+    def latest(sms: int) -> float:
+        memory = Memory(p, Sharing.none(), sms, 1.0, 0)
+        ends = [access(memory, 32.0 * k, load(0, [400 * (32 * k + n) for n in range(32)]))[2] for k in range(50)]
+        return ends[-1] - 32.0 * 49
+
+    assert latest(8) < 400  # L2 could serve eight times as much
+    assert latest(132) > 700
 
 
 def _local(kind: int, count: int, local_bytes: float = 0.0) -> float:
