@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, inf
+from math import ceil, inf, sqrt
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
@@ -90,9 +90,8 @@ class Memory:
         self._set_queues(parameters)
         self._set_caches(parameters, shared_bytes, local_lines, warps)
         self._set_stored(parameters, state)
-        least, lines = parameters.local_uneven
         #: How much longer than the mean SM the slowest one takes to store lines of local memory to L2.
-        self.uneven = least * (1 + lines / max(1, local_lines * warps))
+        self.uneven = 1 + parameters.local_uneven / sqrt(local_lines * warps) if local_lines else 1.0
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
@@ -612,7 +611,7 @@ class Memory:
             (line, sector), (line_of_all, sector_of_all) = p.local_in_part
             alone = line * lines + sector * sectors
             all_ = min(all_, line_of_all * lines + sector_of_all * sectors)
-        return max(alone, self.uneven * all_ * self.active / p.sm_count)
+        return max(alone, self.uneven * all_ * self.alike / p.sm_count)
 
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int

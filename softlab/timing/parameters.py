@@ -91,11 +91,10 @@ class Parameters:
     # all SMs
     local_in_part: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 1.0), (1.8, 2.4))
     # Cycles of L2 per whole line of local memory that each of all SMs stores, and of any line at most. Lines of local
-    # memory lie unevenly in L2, and a launch ends with its slowest SM: it gets this much less than the mean SM where an
-    # SM has many lines, and the second figure tells of how many lines it gets less than half of that. 132 SMs with 1, 4
-    # and 8 warps, words, halves and bytes, together and apart, H200, 2026-11-29
+    # memory lie unevenly in L2, and a launch ends with its slowest SM: one that has N lines waits longer than the mean
+    # SM by this figure over the root of N. 132 SMs with 1, 4 and 8 warps, words, halves and bytes, H200, 2026-11-29
     local_line: float = 8.5
-    local_uneven: tuple[float, float] = (1.3, 9.0)
+    local_uneven: float = 4.0
     # Lines that an SM has begun to store to, and with which it merges further stores
     store_lines: int = 16
     l2_capacity: int = 50 << 20
