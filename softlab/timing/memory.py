@@ -605,12 +605,13 @@ class Memory:
 
     def _local_line(self, sectors: int, lines: int, partial: bool) -> float:
         """Cycles of a store of local memory: of the SM, or of L2 for the slowest one of all SMs."""
-        p, all_ = self.p, self.p.local_line * lines
-        alone = _SECTOR / p.l2_sm_write_bytes * max(float(sectors), lines * p.l2_line_least_stored)
+        p, (whole, most) = self.p, self.p.local_line
         if partial:
             (line, sector), (line_of_all, sector_of_all) = p.local_in_part
-            alone = line * lines + sector * sectors
-            all_ = min(all_, line_of_all * lines + sector_of_all * sectors)
+            alone, all_ = line * lines + sector * sectors, min(most * lines, line_of_all * lines + sector_of_all * sectors)
+        else:
+            alone = _SECTOR / p.l2_sm_write_bytes * max(float(sectors), lines * p.l2_line_least_stored)
+            all_ = whole * lines
         return max(alone, self.uneven * all_ * self.alike / p.sm_count)
 
     def _local(

@@ -787,8 +787,8 @@ def _local(kind: int, count: int, local_bytes: float = 0.0, figures: Parameters 
 
 
 def test_local_memory_is_written_to_l2_and_beyond_its_size_to_dram():
-    assert _local(1, 200) == pytest.approx(BARE.local_line)
-    quick = replace(BARE, local_line=4.0)
+    assert _local(1, 200) == pytest.approx(max(BARE.local_line[0], 128 / BARE.l2_sm_write_bytes))
+    quick = replace(BARE, local_line=(4.0, 8.0))
     assert _local(1, 200, 200e6, quick) == pytest.approx(128 * 132 / BARE.dram_bytes)
     memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
     access(memory, 0.0, request(1, range(4), space=2))

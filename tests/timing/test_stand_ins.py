@@ -87,19 +87,20 @@ def test_l1_has_places_for_the_lines_that_come():
 
 @pytest.mark.parametrize(("active", "lines", "cycles"), [(1, 8, 8 + 32), (132, 8, 2 * 8 + 3 * 32), (132, 32, 160)])
 def test_local_memory_that_is_stored_in_part_takes_its_lines_and_its_sectors(active: int, lines: int, cycles: float):
-    memory = Memory(replace(BARE, local_in_part=((1.0, 1.0), (2.0, 3.0)), local_line=20.0), Sharing.none(), active, 1.0, 0)
+    memory = Memory(replace(BARE, local_in_part=((1.0, 1.0), (2.0, 3.0)), local_line=(4.0, 20.0)), Sharing.none(), active, 1.0, 0)
     sectors = [4 * (k % lines) + k // lines for k in range(32)]
     access(memory, 0.0, request(1, sorted(sectors), space=2))
     assert memory.l2_write_busy == pytest.approx(cycles)
 
 
 #: Of the microbenchmark of an H200 (2026-11-29): lanes that change words, halves or bytes of their own, 132 SMs with 1,
-#: 4 and 8 warps, and lanes together at one word. Lines that a warp has, warps, sectors and lines per store, whether
+#: 4, 8, 16 and 32 warps, and lanes together at one word. Lines that a warp has, warps, sectors and lines per store, whether
 #: they are stored in part, and cycles per store and warp of the slowest SM.
 _SLOWEST = (
     (16, 1, 26, 14, True, 174), (16, 4, 26, 14, True, 124), (16, 8, 26, 14, True, 117),
     (8, 1, 21, 8, True, 178), (8, 4, 21, 8, True, 90), (8, 8, 21, 8, True, 88),
-    (20, 4, 4, 1, False, 13.7), (20, 8, 4, 1, False, 11.1),
+    (16, 16, 26, 14, True, 90), (16, 32, 26, 14, True, 91), (64, 4, 32, 8, True, 94), (16, 16, 32, 8, True, 91),
+    (20, 4, 4, 1, False, 13.7), (20, 8, 4, 1, False, 11.1), (20, 16, 4, 1, False, 9.4), (64, 16, 4, 1, False, 7.8),
 )  # fmt: skip
 
 
