@@ -604,15 +604,19 @@ class Memory:
                 self.leaving.update((gone >> 24 << 24 | one, there) for one in stored)
 
     def _local_line(self, sectors: int, lines: int, partial: bool) -> float:
-        """Cycles of a store of local memory: of the SM, or of L2 for the slowest one of all SMs."""
+        """Cycles of a store of local memory: of the SM, or of L2 for the slowest one of all SMs. Who has more to store
+        than others gets no more than if all had as much."""
         p, (whole, most) = self.p, self.p.local_line
         if partial:
             (line, sector), (line_of_all, sector_of_all) = p.local_in_part
-            alone, all_ = line * lines + sector * sectors, min(most * lines, line_of_all * lines + sector_of_all * sectors)
+            alone, all_ = (
+                line * lines + sector * sectors,
+                min(most * lines, line_of_all * lines + sector_of_all * sectors),
+            )
         else:
             alone = _SECTOR / p.l2_sm_write_bytes * max(float(sectors), lines * p.l2_line_least_stored)
             all_ = whole * lines
-        return max(alone, self.uneven * all_ * self.alike / p.sm_count)
+        return max(alone, all_ * max(self.active, self.uneven * self.alike) / p.sm_count)
 
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int

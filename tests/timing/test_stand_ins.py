@@ -87,7 +87,9 @@ def test_l1_has_places_for_the_lines_that_come():
 
 @pytest.mark.parametrize(("active", "lines", "cycles"), [(1, 8, 8 + 32), (132, 8, 2 * 8 + 3 * 32), (132, 32, 160)])
 def test_local_memory_that_is_stored_in_part_takes_its_lines_and_its_sectors(active: int, lines: int, cycles: float):
-    memory = Memory(replace(BARE, local_in_part=((1.0, 1.0), (2.0, 3.0)), local_line=(4.0, 20.0)), Sharing.none(), active, 1.0, 0)
+    memory = Memory(
+        replace(BARE, local_in_part=((1.0, 1.0), (2.0, 3.0)), local_line=(4.0, 20.0)), Sharing.none(), active, 1.0, 0
+    )
     sectors = [4 * (k % lines) + k // lines for k in range(32)]
     access(memory, 0.0, request(1, sorted(sectors), space=2))
     assert memory.l2_write_busy == pytest.approx(cycles)
