@@ -95,9 +95,9 @@ def test_local_memory_that_is_stored_in_part_takes_its_lines_and_its_sectors(act
     assert memory.l2_write_busy == pytest.approx(cycles)
 
 
-#: Of the microbenchmark of an H200 (2026-11-29): lanes that change words, halves or bytes of their own, 132 SMs with 1,
-#: 4, 8, 16 and 32 warps, and lanes together at one word. Lines that a warp has, warps, sectors and lines per store, whether
-#: they are stored in part, and cycles per store and warp of the slowest SM.
+#: Of a microbenchmark of an H200 (2026-11-29): lanes that change words or halves of their own, and lanes together at
+#: one word; 132 SMs with 1 to 32 warps. Lines that a warp has, warps, sectors and lines per store, whether they are
+#: stored in part, and cycles per store and warp of the slowest SM.
 _SLOWEST = (
     (16, 1, 26, 14, True, 174), (16, 4, 26, 14, True, 124), (16, 8, 26, 14, True, 117),
     (8, 1, 21, 8, True, 178), (8, 4, 21, 8, True, 90), (8, 8, 21, 8, True, 88),
