@@ -93,7 +93,7 @@ class Parameters:
     # Cycles of L2 per line of local memory that each of all SMs stores: of a whole one, and of one in parts at most.
     # Lines of local memory lie unevenly in L2, and a launch ends with its slowest SM: one that has N lines waits longer
     # than the mean SM by the last figure over the root of N. H200 with 1 to 32 warps on each SM, 2026-11-29
-    local_line: tuple[float, float] = (7.7, 8.8)
+    local_line: tuple[float, float] = (7.7, 9.2)
     local_uneven: float = 4.0
     # Lines that an SM has begun to store to, and with which it merges further stores
     store_lines: int = 16
