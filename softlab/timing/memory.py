@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import ceil, inf
+from math import ceil, inf, sqrt
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
@@ -93,6 +93,8 @@ class Memory:
         self._set_queues(parameters)
         self._set_caches(parameters, shared_bytes, local_lines, warps)
         self._set_stored(parameters, state, evened)
+        #: How much longer than the mean SM the slowest one takes to store lines of local memory to L2.
+        self.uneven = 1 + parameters.local_uneven / sqrt(local_lines * warps) if local_lines else 1.0
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
@@ -625,11 +627,20 @@ class Memory:
                 gone, stored = kept.popitem(last=False)
                 self.leaving.update((gone >> 24 << 24 | one, there) for one in stored)
 
-    def _in_part(self, sectors: int, lines: int) -> float:
-        """Cycles of a store of local memory that fills its sectors in part: of the SM, or of L2 for all of them."""
-        (line, sector), (line_of_all, sector_of_all) = self.p.local_in_part
-        all_ = (line_of_all * lines + sector_of_all * sectors) * self.active / self.p.sm_count
-        return max(line * lines + sector * sectors, all_)
+    def _local_line(self, sectors: int, lines: int, partial: bool) -> float:
+        """Cycles of a store of local memory: of the SM, or of L2 for the slowest one of all SMs. Who has more to store
+        than others gets no more than if all had as much."""
+        p, (whole, most) = self.p, self.p.local_line
+        if partial:
+            (line, sector), (line_of_all, sector_of_all) = p.local_in_part
+            alone, all_ = (
+                line * lines + sector * sectors,
+                min(most * lines, line_of_all * lines + sector_of_all * sectors),
+            )
+        else:
+            alone = _SECTOR / p.l2_sm_write_bytes * max(float(sectors), lines * p.l2_line_least_stored)
+            all_ = whole * lines
+        return max(alone, all_ * max(self.active, self.uneven * self.alike) / p.sm_count)
 
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
@@ -670,7 +681,7 @@ class Memory:
         """L2, and beyond its size DRAM, take a store of ``count`` sectors of local memory."""
         self._fill(start)
         begin = start if start > self.l2_write_free else self.l2_write_free
-        work = self._in_part(count, lines) if partial else self._stored(count, lines, _SECTOR) * self.store_cycles
+        work = self._local_line(count, lines, partial)
         self.l2_write_free = begin + work
         self.l2_write_busy += work
         passing = self._moved(count, lines) * self.passing_cycles

@@ -90,6 +90,11 @@ class Parameters:
     # Stores of local memory that fill their sectors in part: cycles per line and per sector by one SM, and by each of
     # all SMs
     local_in_part: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 1.0), (1.8, 2.4))
+    # Cycles of L2 per line of local memory that each of all SMs stores: of a whole one, and of one in parts at most.
+    # Lines of local memory lie unevenly in L2, and a launch ends with its slowest SM: one that has N lines waits longer
+    # than the mean SM by the last figure over the root of N. H200 with 1 to 32 warps on each SM, 2026-11-29
+    local_line: tuple[float, float] = (7.7, 9.2)
+    local_uneven: float = 4.0
     # Lines that an SM has begun to store to, and with which it merges further stores
     store_lines: int = 16
     l2_capacity: int = 50 << 20

@@ -828,17 +828,18 @@ def test_an_sm_that_waits_for_a_line_per_cycle_does_not_make_l2_busy():
     assert latest(132) > 700
 
 
-def _local(kind: int, count: int, local_bytes: float = 0.0) -> float:
+def _local(kind: int, count: int, local_bytes: float = 0.0, figures: Parameters = BARE) -> float:
     """Cycles per request of a whole line of local memory by one SM of 132; each is another line."""
-    memory = Memory(BARE, Sharing.none(), 132, 1.0, 0, local_bytes=local_bytes)
+    memory = Memory(figures, Sharing.none(), 132, 1.0, 0, local_bytes=local_bytes)
     for k in range(count):
         access(memory, 0.0, request(kind, range(4 * k, 4 * k + 4), space=2))
     return max(memory.l2_write_free, memory.l2_free, memory.dram.free) / count
 
 
 def test_local_memory_is_written_to_l2_and_beyond_its_size_to_dram():
-    assert _local(1, 200) == pytest.approx(128 * 132 / BARE.l2_write_bytes)
-    assert _local(1, 200, 200e6) == pytest.approx(128 * 132 / BARE.dram_bytes)
+    assert _local(1, 200) == pytest.approx(max(BARE.local_line[0], 128 / BARE.l2_sm_write_bytes))
+    quick = replace(BARE, local_line=(4.0, 8.0))
+    assert _local(1, 200, 200e6, quick) == pytest.approx(128 * 132 / BARE.dram_bytes)
     memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
     access(memory, 0.0, request(1, range(4), space=2))
     _, _, there = access(memory, 500.0, request(0, range(4), space=2))
