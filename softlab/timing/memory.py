@@ -172,10 +172,6 @@ class Memory:
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(p.store_lines)
-        #: Of each scheduler the lines of local memory that are stored to in part -> their sectors, the line that was
-        #: stored to last at the end; and sectors of those that have left the SM -> when L2 has them.
-        self.kept: tuple[OrderedDict[int, set[int]], ...] = tuple(OrderedDict() for _ in range(4))
-        self.leaving: dict[int, float] = {}
         #: Sectors of local memory that L1 has had, and those that were stored in part alone and not loaded since ->
         #: bytes that were stored.
         self.local_held: set[int] = set()
@@ -614,19 +610,6 @@ class Memory:
             return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
-    def _leave(self, owner: int, sectors: tuple[int, ...]) -> None:
-        """Lines of local memory that are stored to in part. A scheduler keeps some. Who loads a sector of one that has
-        left waits until L2 has it."""
-        kept, there = self.kept[self.scheduler], self.l2_write_free + self.p.l2_latency
-        for sector in sectors:
-            line = owner << 24 | sector >> 2
-            kept.setdefault(line, set()).add(sector)
-            kept.move_to_end(line)
-            self.leaving.pop(owner << 24 | sector, None)
-            if len(kept) > self.p.store_lines:
-                gone, stored = kept.popitem(last=False)
-                self.leaving.update((gone >> 24 << 24 | one, there) for one in stored)
-
     def _local_line(self, sectors: int, lines: int, partial: bool) -> float:
         """Cycles of a store of local memory: of the SM, or of L2 for the slowest one of all SMs. Who has more to store
         than others gets no more than if all had as much."""
@@ -659,15 +642,12 @@ class Memory:
             partial = size < _SECTOR * len(sectors)
             self._local_stored(start, len(sectors), lines, partial)
             if partial:
-                self._leave(owner, sectors)
                 keys = self._stored_in_part(keys, size / len(sectors))
             else:
                 self._not_in_part(keys)
         else:
             missed = [key for key in keys if key not in l1]
             done = max([done, *(l1[key] for key in keys if key in l1)])
-            if self.leaving:
-                done = max(done, *(self.leaving.get(owner << 24 | sector, 0.0) for sector in sectors))
             if missed:
                 done = max(done, self._local_missed(start, missed, _chance(owner << 24 | sectors[0])))
             self._not_in_part(keys)

@@ -208,13 +208,15 @@ def test_a_load_finds_in_l1_what_a_warp_of_the_sm_has_stored():
     assert near == BARE.l1_latency < BARE.l2_latency < far
 
 
-@pytest.mark.parametrize(("lines", "waits"), [(8, False), (32, True)])
-def test_a_load_waits_for_local_memory_that_has_left_the_sm(lines, waits):
+@pytest.mark.parametrize("lines", [8, 16, 32])
+def test_a_load_finds_in_l1_what_lanes_have_stored_at_different_words(lines):
+    """A turn of a store and a load took an H200 68 to 123 cycles (2026-11-29), and an answer of L2 takes 280."""
     memory = Memory(BARE, Sharing.none(), 132, 1.0, 0)
     local, sectors = int(Space.LOCAL), tuple(range(0, 4 * lines, 4))
     memory.access(0.0, local, int(Kind.STORE), lines, sectors, 0.0, lines, 4, 0, lines, 1, 0)
-    done = memory.access(20.0, local, int(Kind.LOAD), 1, sectors[:1], 0.0, 1, 4, 0, 1, 1, 0)[2]
-    assert (done > BARE.l2_latency) == waits
+    for wanted in (sectors, sectors[:1]):
+        done = memory.access(20.0, local, int(Kind.LOAD), 1, wanted, 0.0, len(wanted), 4, 0, len(wanted), 1, 0)[2]
+        assert done - 20 < 123 < BARE.l2_latency
 
 
 @pytest.mark.parametrize(
