@@ -11,27 +11,70 @@ What follows from the rows ``interval_gpu.RED.*.random.N`` and ``.line.N`` of th
 - The unit of a line that many want does its part of all other lines, too: where 2, 6 and 16 of 100 lanes want one word
   and the others are at random in 128 KiB, the launch takes as long as both together. Two neighbouring lines lie in one
   unit (row ``RED.ADD.placed.256``; H200, 2026-11-29).
-- Passes of one word in a row wait for each other. This is longer for floats.
+- Passes of one word in a row wait for each other. Floats wait longer for the sector that the one before has added to,
+  and meanwhile the unit does others: where 16 of 256 lanes add a float to one word, or to one of 8 words of a sector,
+  and the others are at random in 256 KiB, the launch takes as long as these 16 alone, and with integers as long as both
+  (H200, 2026-11-29).
+
+All SMs want a line as often as the simulated one does, as far as its blocks show that this is no chance
+(:func:`evened`).
 """
 
 from __future__ import annotations
 
-from math import log2
+from collections.abc import Mapping
+from math import log2, sqrt
+from statistics import NormalDist
 
+import numpy as np
+
+from softlab.timing.distinct import counted
 from softlab.timing.parameters import Parameters, interpolated
-from softlab.timing.sharing import Region
+from softlab.timing.sharing import Region, Sharing
 
 #: log2 of the sectors of a line, its bytes, and the bytes of a small array. Two neighbouring lines lie in one unit; of
 #: small arrays their own rows have it.
 _LINE, _LINE_BYTES, _SMALL = 2, 128, 4096
+#: In how many launches some line may count as wanted more than others, where it is so by chance.
+_RARE = 0.01
+
+
+def _together(array: Region) -> int:
+    """log2 of the sectors that lie in one unit: those of a line, or of two neighbouring lines."""
+    return _LINE + (array.nbytes > _SMALL)
+
+
+def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
+    """Line -> by what factor all SMs want it more than the simulated one does.
+
+    Counts of lanes at random differ by chance. An SM wants some line most often, by chance, and others want others. So
+    a line counts as the mean one where it differs from it no more than the most wanted one of all lines would by
+    chance.
+
+    Arguments:
+        passes: the sectors of all passes of the simulated blocks, int64.
+    """
+    factors: dict[int, float] = {}
+    for array in sharing.regions:
+        own = passes[(passes >= array.first) & (passes <= array.last)]
+        lines, counts = counted(own >> _together(array))
+        if len(lines) < 2:
+            continue
+        mean = counts.mean()
+        chance = 1 + NormalDist().inv_cdf(1 - _RARE / len(lines)) * sqrt(mean)
+        each = np.where(abs(counts - mean) <= chance, mean / counts, 1.0)
+        factors.update(zip(lines.tolist(), each.tolist(), strict=True))
+    return factors
 
 
 class AtomicUnits:
     """When each line is free, the units of each array, and all units, as one SM sees it: the others are taken to do the
     same."""
 
-    def __init__(self, p: Parameters):
+    def __init__(self, p: Parameters, evened: Mapping[int, float] | None = None):
+        """evened: see :func:`evened`; None: all SMs want what the simulated one wants."""
         self.p = p
+        self.evened = evened or {}
         #: Line, or pair of lines, -> when it is free, and what its unit had done until then for others.
         self.free: dict[int, tuple[float, float]] = {}
         #: The first sector of an array -> how many units it lies in, and when these are free.
@@ -43,29 +86,38 @@ class AtomicUnits:
         self._worked: dict[int, float] = {}
         self._worked_arrays: dict[int, float] = {}
         self._worked_together = self._passes = 0.0
+        #: When the last sum of each sector is there that floats are added to, and cycles of all of them.
+        self._sums: dict[int, float] = {}
+        self._worked_sums: dict[int, float] = {}
 
     @property
     def busy(self) -> float:
         """Cycles of work of the unit, of the units of an array or of all units that had the most to do."""
-        return max(self._worked_together, *self._worked_arrays.values(), *self._worked.values())
+        return max(
+            self._worked_together,
+            *(cycles for one in (self._worked_arrays, self._worked, self._worked_sums) for cycles in one.values()),
+        )
 
     @property
     def done(self) -> float:
         """When all of them are free."""
         lines, arrays = ([free for free, _ in self.free.values()], [free for _, free in self.arrays.values()])
-        return max(self.together, *arrays, *lines)
+        return max(self.together, *arrays, *lines, *self._sums.values())
 
     def take(
-        self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region
-    ) -> float:
+        self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region,
+        chain: float = 0.0,
+    ) -> float:  # fmt: skip
         """When a sector's passes are done that begin at ``begin`` and take a unit for ``cost`` cycles. Their data are
         there at ``come``, and until then the unit does others.
 
+        chain: cycles until the sector can be added to again.
         others: SMs that want the same line. alike: SMs like this one that have all atomics together. array: that the
         sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
         that is quicker. What several arrays lie in follows from chance.
         """
-        every, line = self.p.atomic_spread[-1][1], sector >> _LINE + (array.nbytes > _SMALL)
+        every, line = self.p.atomic_spread[-1][1], sector >> _together(array)
+        others *= self.evened.get(line, 1.0)
         found = self.arrays.get(array.first)
         if found is None:
             found = max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes))), 0.0
@@ -87,7 +139,16 @@ class AtomicUnits:
         alone += work
         self.free[line] = alone, self._beside(array, units, every)
         self._worked[line] = self._worked.get(line, 0.0) + work
+        if chain:
+            alone = max(alone, self._added(begin, sector, chain * others))
         return max(alone, own, self.together, come + cost)
+
+    def _added(self, begin: float, sector: int, work: float) -> float:
+        """When the sums of a sector are there that take ``work`` cycles one after the other."""
+        at = self._sums.get(sector, 0.0)
+        self._sums[sector] = at = (begin if begin > at else at) + work
+        self._worked_sums[sector] = self._worked_sums.get(sector, 0.0) + work
+        return at
 
     def _beside(self, array: Region, units: float, every: float) -> float:
         """What the unit of a line has done for other lines of its array so far, and for other arrays."""

@@ -3,15 +3,16 @@
 A launch finds the code of the launch before, which was the same kernel, in the first cache if it fits there, and else
 in the second one: "cold" means an L2 that holds nothing of the launch, not a kernel that never ran. So it was measured:
 rows ``icache.again.N`` of the atlas, with a flush of L2 and without. What the caches hold follows from the rows
-``icache.loop.N``: a loop has another time per instruction beyond 32 KiB, and beyond 128 KiB. Code that the second cache
-does not hold comes from DRAM where L2 is cold, each line once.
+``icache.loop.N``: a loop has another time per instruction beyond 32 KiB, and beyond 128 KiB. Of the launch before the
+second cache still has some code even if it does not hold all of it (``Parameters.icache_again``). The other lines come
+from L2, or once each from DRAM where L2 is cold.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
-from softlab.timing.parameters import Parameters
+from softlab.timing.parameters import Parameters, interpolated
 
 PER_LINE = 3  # log2 of the instructions in a line
 _LINE = 128
@@ -24,13 +25,15 @@ class CodeCaches:
         """``cold``: cycles by which a line behind another one comes later from DRAM."""
         self.first: OrderedDict[int, float] = OrderedDict()
         self.first_lines = parameters.icache_bytes // _LINE
-        second = lines * _LINE <= parameters.icache_second_bytes
-        self.line_time = parameters.icache_line if second else parameters.icache_line_l2
-        self.miss = parameters.icache_miss + (0.0 if second else parameters.l2_latency)
         self.kept = lines <= self.first_lines
-        #: From DRAM: of a line behind another one, of one after a jump, and the lines that have come from there.
-        far = parameters.dram_latency - parameters.l2_latency
-        self.later = (0.0, 0.0) if second or not cold else (cold, far)
+        #: Whether the second cache holds all lines, and how many of the launch before are still in it.
+        self.second = lines * _LINE <= parameters.icache_second_bytes
+        self.again = interpolated(parameters.icache_again, lines * _LINE) / _LINE
+        #: Cycles of a line behind another one, and of one after a jump: from the second cache, from L2, and from DRAM
+        #: more than from L2.
+        self.near = parameters.icache_line, parameters.icache_miss
+        self.far = parameters.icache_line_l2, parameters.icache_miss + parameters.l2_latency
+        self.later = (cold, parameters.dram_latency - parameters.l2_latency) if cold else (0.0, 0.0)
         self.brought: set[int] = set()
         #: When the last line has come from the second cache, which gives one line per ``passing`` cycles.
         self.free, self.passing = 0.0, parameters.icache_line
@@ -49,10 +52,14 @@ class CodeCaches:
             self.first.move_to_end(line)
             return there
         before = self.first.get(line - 1)
-        arrived = now + self.miss if before is None else before + self.line_time
-        if line not in self.brought:
-            self.brought.add(line)
-            arrived += self.later[before is None]
+        jumped = before is None
+        first = line not in self.brought
+        self.brought.add(line)
+        if len(self.brought) <= self.again if first else self.second:
+            cycles = self.near[jumped]
+        else:
+            cycles = self.far[jumped] + (self.later[jumped] if first else 0.0)
+        arrived = (now if before is None else before) + cycles
         if line:
             self.free = arrived = max(arrived, self.free + self.passing)
         there = max(now, arrived) if line else now

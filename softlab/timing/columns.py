@@ -182,6 +182,11 @@ class Columns:
         wanted = self._global(_ATOMICS)
         return np.bincount(self._row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
 
+    def passes_adding(self, blocks: Iterable[int]) -> np.ndarray:
+        """The sectors of all passes of the blocks' atomics on global memory: int64 (k,)."""
+        own = np.isin(self.block_of_stream, np.array(sorted(set(blocks)), np.int64))[self.owner]
+        return self.sectors[np.repeat(own & self._global(_ATOMICS), self.counts)]
+
     @cached_property
     def _row(self) -> np.ndarray:
         """(m,) int64: the place of each request's block in :attr:`blocks`."""

@@ -45,8 +45,9 @@ FIRST_TABLE = 48
 (
     ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
     LINES, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES, WAITS, NOTES, THERE,
-) = range(FIRST_TABLE, FIRST_TABLE + 25)  # fmt: skip
-INTS = FIRST_TABLE + 25
+    TAKEN,
+) = range(FIRST_TABLE, FIRST_TABLE + 26)  # fmt: skip
+INTS = FIRST_TABLE + 26
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -334,12 +335,15 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                     elif ints[asked + 1] != _SHARED or (ask + 1 < last_ask and ints[asked + 3] == position):
                         answer = REQUEST
                     else:
+                        # The unit does two of them at the same time, each in turn pass by pass, but one per warp.
                         cycles = 1.0 * max(1, ints[asked + 2])
                         floats[LSU_FREE] = begin + cycles
                         floats[LSU_BUSY] += cycles
                         floats[SHARED_BUSY] += cycles
+                        begin = max(begin, floats[ints[TAKEN] + w])
+                        floats[ints[TAKEN] + w] = begin + 2 * cycles
                         drained = begin + cycles + floats[SOURCES]
-                        done = begin + cycles - 1 + latency
+                        done = begin + 2 * (cycles - 1) + latency
                         ints[asks + w] = ask + 1
                 else:
                     if pipe > _LAST_WITH_BANKS:

@@ -30,6 +30,9 @@ _KEYS = {
 _MATRICES = ("HMMA", "IMMA", "DMMA", "MOVM", "LDSM")
 #: Matrices that an instruction loads, one wavefront each.
 _LOADED = {"2": 2, "4": 4}
+#: Loads of shared memory -> the passes of one without conflicts, and cycles by which each further pass makes a result
+#: later: the rows ``latency.LDS.conflict.N``, ``.64.conflict.N`` and ``.128.conflict.N``.
+_PASSES, _LATER = {"LDS.64": 2, "LDS.128": 4}, 2
 #: A time on a pipe this close to a whole number of cycles is that number: the recorder counts a loop's end, too.
 _WHOLE = 0.06
 #: Cycles of the loop of ``cost.loop`` by the stall counts of its other instructions: VIADD 2, IMAD 3, ISETP 13.
@@ -70,6 +73,9 @@ def with_atlas(given: Parameters, atlas: Atlas, core: Atlas | None = None) -> Pa
         of_matrices = _matrices(one)
         interval |= of_matrices[0]
         latency |= of_matrices[1]
+    for name, passes in _PASSES.items():
+        if f"latency.{name}" in atlas:
+            latency[name] -= _LATER * (passes - 1)
     latency["LDC"] = atlas.get("latency.LDC.KiB.1", latency.get("LDC", 38.0))
     known |= _matches(latency, interval)
     provisional = {name: why for name, why in given.provisional.items() if name not in known and name != "all"}
@@ -121,7 +127,7 @@ def _matrices(atlas: Atlas) -> tuple[dict[str, float], dict[str, float]]:
         name = key.removeprefix("latency.")
         if name == key or not name.startswith(_MATRICES) or "operand" in name or "conflict" in name:
             continue
-        latency[name] = row.value - (_LOADED.get(name.rpartition(".")[2], 1) - 1) * name.startswith("LDSM")
+        latency[name] = row.value - _LATER * (_LOADED.get(name.rpartition(".")[2], 1) - 1) * name.startswith("LDSM")
     return interval, latency
 
 

@@ -12,20 +12,21 @@ request that comes: what is issued first goes first.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import ceil, inf
+from math import ceil, inf, sqrt
 
 from softlab.sass.streams import Kind, Space
 from softlab.timing.atomics import AtomicUnits
 from softlab.timing.company import Company
-from softlab.timing.dram import Dram
+from softlab.timing.dram import ROW, Dram
 from softlab.timing.joins import Access, Joins
 from softlab.timing.loads import Load
 from softlab.timing.order import NEVER, Order
 from softlab.timing.parameters import Curve, Parameters, interpolated
 from softlab.timing.places import Places
 from softlab.timing.sharing import Region, Sharing
+from softlab.timing.slowest import Slowest
 from softlab.timing.stores import BegunLines
 
 _SHARED, _LOCAL, _DISTRIBUTED, _VALUES = (
@@ -45,8 +46,9 @@ _SECTOR, _LINE = 32, 128
 #: ring finds room for 188 lines in L1: loads of 32 lines each at random take 60 cycles by one SM, and L2 answers after
 #: 320, so that 171 lines are on their way.
 _FLYING = 0.91
-#: The code of a compare-and-swap that a loop repeats, of :data:`softlab.timing.traits.ATOMIC_CODES`.
-_SWAPPED = 3
+#: Of :data:`softlab.timing.traits.ATOMIC_CODES`: a compare-and-swap that a loop repeats; adds of floats and doubles;
+#: what takes its unit of L2 for longer.
+_SWAPPED, _FLOATS, _SLOW = 3, (1, 4), (2, 4)
 #: Lines in a set of L1 (:mod:`softlab.timing.places`).
 WAYS = 4
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
@@ -60,11 +62,12 @@ class Memory:
         self, parameters: Parameters, sharing: Sharing, active_sms: int, warm: float, shared_bytes: int,
         cold: bool = False, local_bytes: float = 0.0, alike: float | None = None, adding: float | None = None,
         warps: int = 1, local_lines: int = 0, company: Company | None = None,
+        evened: Mapping[int, float] | None = None,
     ):  # fmt: skip
         """``local_bytes``: of local memory that all threads of the GPU use at once. ``alike``: of how many SMs like
         this one the work of all is, and ``adding`` their atomics; None: of all. ``warps``: of this SM at one time.
         ``local_lines``: of the local memory that a warp has. ``company``: the SMs that share L2 with it; None: all, to
-        the end."""
+        the end. ``evened``: lines with atomics (:func:`softlab.timing.atomics.evened`)."""
         self.p = parameters
         self.cold = cold
         state = 0 if cold else 1
@@ -89,7 +92,9 @@ class Memory:
         self._set_others(company or Company(float(active_sms)), warps)
         self._set_queues(parameters)
         self._set_caches(parameters, shared_bytes, local_lines, warps)
-        self._set_stored(parameters, state)
+        self._set_stored(parameters, state, evened)
+        #: How much longer than the mean SM the slowest one takes to store lines of local memory to L2.
+        self.uneven = 1 + parameters.local_uneven / sqrt(local_lines * warps) if local_lines else 1.0
         #: The share of local memory that L2 has no room for.
         self.local_left = 1 - interpolated(parameters.again, local_bytes)
         self.l1_hits = self.l1_requests = self.l2_hits = self.l2_requests = self.atomics = 0
@@ -97,13 +102,15 @@ class Memory:
     def _set_others(self, company: Company, warps: int) -> None:
         """What is known of other SMs and warps before the first request."""
         self.company = company
-        #: Requests to local and global memory until other SMs have ended.
-        self.until = company.requests
+        #: Requests to local and global memory until other SMs have ended: where L2 serves SMs in turn, and where not.
+        self.until, self.loading_until = company.requests, company.loads
         #: The warp, its scheduler and how many accesses it had before; when the first sector of each array came from
         #: DRAM; and what other SMs have asked for with the same accesses.
         self.owner = self.scheduler = self.number = 0
         self.begun: dict[int, float] = {}
         self.joins = Joins(warps)
+        #: What warps wait for that DRAM brings for no other SM, and how many pairs of sectors it has brought so.
+        self.slowest, self.brought = Slowest(self.p.dram_spread[1]), 0
 
     def _set_queues(self, p: Parameters) -> None:
         """L2 and DRAM: all are idle."""
@@ -120,6 +127,7 @@ class Memory:
         self.evenness_of: dict[int, float] = {}
         self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
         self._set_rates(p, self.company.all)
+        self._set_loading(p, self.company.loading or self.company.all)
 
     def _set_rates(self, p: Parameters, sms: float) -> None:
         """Cycles of L2 per sector, as one of ``sms`` SMs sees them: loaded, stored, and a store beside loads.
@@ -130,6 +138,10 @@ class Memory:
         self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
         self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / sms)
         self.passing_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_passing_bytes / sms)
+
+    def _set_loading(self, p: Parameters, sms: float) -> None:
+        """Cycles of L2 per sector that is loaded where L1 has places for more."""
+        self.l2_free_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
 
     def _set_caches(self, p: Parameters, shared_bytes: int, local_lines: int, warps: int) -> None:
         """L1 beside ``shared_bytes`` of shared memory, the SM's part of L2, and what L2 holds for several SMs: all are
@@ -142,31 +154,28 @@ class Memory:
         self.places = Places(local_lines, warps)
         #: When lines come that L1 has asked L2 for, and how many; it has no more than it has places for.
         self.flying: deque[tuple[float, int]] = deque()
-        self.flying_lines = 0
+        self.flying_lines, self.crowded = 0, False
         self.flying_most = max(32, int(_FLYING * self.l1_lines))
         self.l2: OrderedDict[int, float] = OrderedDict()
         self.l2_sectors = int(_EFFECTIVE * p.l2_capacity / self.active / _SECTOR)
         self.common: dict[int, float] = {}
 
-    def _set_stored(self, p: Parameters, state: int) -> None:
+    def _set_stored(self, p: Parameters, state: int, evened: Mapping[int, float] | None) -> None:
         """What warps have stored and swapped: nothing. state: 0 where L2 is cold, 1 where it is warm."""
         #: Cycles from a store to the end of the launch: of the first one, and of each.
         self.first_drain, self.drain = (interpolated(one, self.active) for one in (p.drain[state], p.drain[1]))
         #: The units of L2 for atomics, and when the unit for bulk copies is free.
-        self.units = AtomicUnits(p)
+        self.units = AtomicUnits(p, evened)
         self.bulk_free = 0.0
         #: When L2 has answered all stores and atomics so far: a fence waits for those of all warps of the SM.
         self.answered = 0.0
         #: Sectors that DRAM has to take, and the lines that warps have begun to store to.
         self.stored: set[int] = set()
         self.begun_lines = BegunLines(p.store_lines)
-        #: Of each scheduler the lines of local memory that are stored to in part -> their sectors, the line that was
-        #: stored to last at the end; and sectors of those that have left the SM -> when L2 has them.
-        self.kept: tuple[OrderedDict[int, set[int]], ...] = tuple(OrderedDict() for _ in range(4))
-        self.leaving: dict[int, float] = {}
-        #: Sectors of local memory that L1 has had, and those that were stored in part alone.
+        #: Sectors of local memory that L1 has had, and those that were stored in part alone and not loaded since ->
+        #: bytes that were stored.
         self.local_held: set[int] = set()
-        self.local_parts: set[int] = set()
+        self.local_parts: dict[int, float] = {}
         #: The warp's block, and when loops last swapped each word of the blocks' shared memory.
         self.block = 0
         self.swapped: dict[int, float] = {}
@@ -219,8 +228,11 @@ class Memory:
     def _advance(self) -> None:
         """One request more: when other SMs have ended, L2 is quicker."""
         self.until -= 1
+        self.loading_until -= 1
         if not self.until:
             self._set_rates(self.p, self.company.rest)
+        if not self.loading_until:
+            self._set_loading(self.p, self.company.rest)
 
     def _shared(
         self, start: float, kind: int, cycles: float, latency: float, code: int, words: tuple[int, ...]
@@ -238,7 +250,8 @@ class Memory:
         self.lsu_free = start + cycles
         self.lsu_busy += cycles
         self.shared_busy += cycles
-        return start, start + cycles + SOURCES, start + cycles - 1 + latency
+        later = cycles - 1 if kind == _ATOMIC else 2 * (cycles - 1)
+        return start, start + cycles + SOURCES, start + later + latency
 
     def _again(self, start: float, words: tuple[int, ...]) -> int:
         """How often a warp loads and swaps again, since other warps have changed the words meanwhile. Words change one
@@ -311,11 +324,12 @@ class Memory:
     def _placed(self, start: float, lines: int) -> float:
         """When L1 has places for lines that come. It does not give away the places of those that are still to come, and
         the load and store unit waits."""
-        flying = self.flying
+        flying, self.crowded = self.flying, False
         while flying and (flying[0][0] <= start or self.flying_lines + lines > self.flying_most):
             there, count = flying.popleft()
             self.flying_lines -= count
             if there > start:
+                self.crowded = True
                 self.lsu_free += there - start
                 self.lsu_busy += there - start
                 start = there
@@ -356,19 +370,22 @@ class Memory:
         """Loads of sectors that L1 does not have, and that lie in ``lines`` lines."""
         p, l2, common = self.p, self.l2, self.common
         begin = start if start > self.l2_free else self.l2_free
-        work = self._moved(len(sectors), lines) * self.l2_cycles
+        each = self.l2_cycles if self.crowded else self.l2_free_cycles
+        work = self._moved(len(sectors), lines) * each
         if lines > 1:
-            work /= self._evenness(sectors[0])
+            work /= self._evenness(sectors[len(sectors) // 2])  # of the array that most of them belong to
+        moved = work
         if lines > work:  # an SM gets one line per cycle
             work = float(lines)
         self.l2_free = free = begin + work
         self.l2_busy += work
         done = free + p.l2_latency + self.spread[lines if lines < 32 else 32]
-        done += interpolated(p.l2_loaded, self.l2_load.count(start, work))
+        done += interpolated(p.l2_loaded, self.l2_load.count(start, moved))
         if self.known_at > start:  # the first load of the launch is not there yet
             done += self.known_at - start
             start = self.known_at
         self.l2_requests += len(sectors)
+        brought = self.brought
         for sector in sectors:
             ready = l2.get(sector) or common.get(sector)
             if ready is None:
@@ -377,6 +394,8 @@ class Memory:
                 self.l2_hits += 1
             if ready > done:
                 done = ready
+        if self.brought > brought:
+            self.slowest.wait(self.owner, start, done, sectors[0] >> ROW)
         while len(l2) > self.l2_sectors:
             l2.popitem(last=False)
         return done
@@ -440,6 +459,8 @@ class Memory:
             share = max(1.0, share * self.joins.first(others))
         done = self._fetched(start, sector, share)
         held[sector] = held[sector ^ 1] = done
+        if held is self.l2:
+            self.brought += 1
         if access is not None and not access.there:
             access.there = done
         self.begun.setdefault(place.first, done)
@@ -568,7 +589,8 @@ class Memory:
             share = self.sharing.place(sector).share
             others = max(1.0, min(self.adding, share), self.adding * self.sharing.wanted.get(sector, 0.0))
             come = max(begin, ready - p.l2_latency)
-            free = self.units.take(begin, come, sector, one * times, others, self.adding, array)
+            chain = p.atomic_float_lane * times if code in _FLOATS else 0.0
+            free = self.units.take(begin, come, sector, one * times, others, self.adding, array, chain)
             if free > processed:
                 processed = free
         self.atomics += 1
@@ -582,30 +604,26 @@ class Memory:
         """Cycles of a unit per pass. Doubles and compares are slow by the lanes that a pass takes: one alone is not."""
         p = self.p
         if count == 1 and passes == lanes:  # all lanes at one word
-            return p.atomic_float_lane if code == 1 else p.atomic_lane
-        if code == 2:
+            return p.atomic_lane
+        if code in _SLOW:
             filled = (lanes / passes - 1) / (_SECTOR / width - 1)
             return p.atomic_lane + (p.atomic_slow_pass - p.atomic_lane) * min(1.0, filled)
         return p.atomic_pass if passes == count and lanes >= 8 * count else p.atomic_lane
 
-    def _leave(self, owner: int, sectors: tuple[int, ...]) -> None:
-        """Lines of local memory that are stored to in part. A scheduler keeps some. Who loads a sector of one that has
-        left waits until L2 has it."""
-        kept, there = self.kept[self.scheduler], self.l2_write_free + self.p.l2_latency
-        for sector in sectors:
-            line = owner << 24 | sector >> 2
-            kept.setdefault(line, set()).add(sector)
-            kept.move_to_end(line)
-            self.leaving.pop(owner << 24 | sector, None)
-            if len(kept) > self.p.store_lines:
-                gone, stored = kept.popitem(last=False)
-                self.leaving.update((gone >> 24 << 24 | one, there) for one in stored)
-
-    def _in_part(self, sectors: int, lines: int) -> float:
-        """Cycles of a store of local memory that fills its sectors in part: of the SM, or of L2 for all of them."""
-        (line, sector), (line_of_all, sector_of_all) = self.p.local_in_part
-        all_ = (line_of_all * lines + sector_of_all * sectors) * self.active / self.p.sm_count
-        return max(line * lines + sector * sectors, all_)
+    def _local_line(self, sectors: int, lines: int, partial: bool) -> float:
+        """Cycles of a store of local memory: of the SM, or of L2 for the slowest one of all SMs. Who has more to store
+        than others gets no more than if all had as much."""
+        p, (whole, most) = self.p, self.p.local_line
+        if partial:
+            (line, sector), (line_of_all, sector_of_all) = p.local_in_part
+            alone, all_ = (
+                line * lines + sector * sectors,
+                min(most * lines, line_of_all * lines + sector_of_all * sectors),
+            )
+        else:
+            alone = _SECTOR / p.l2_sm_write_bytes * max(float(sectors), lines * p.l2_line_least_stored)
+            all_ = whole * lines
+        return max(alone, all_ * max(self.active, self.uneven * self.alike) / p.sm_count)
 
     def _local(
         self, start: float, now: float, kind: int, sectors: tuple[int, ...], owner: int, size: int, lines: int
@@ -613,7 +631,10 @@ class Memory:
         """Local memory: what is stored, ``size`` bytes in ``lines`` lines, goes to L2 and stays in L1, too; beyond the
         size of L2 it goes on to DRAM. Lanes at different words store parts of sectors: ``interval_sm.STL.apart.N``. A
         part does not bring its sector to L1: with a cold L2 one warp that stores bytes and loads them takes 750 cycles
-        per line of them, and with words none (H200, 2026-11-29). A warm L1 has it from the launch before."""
+        per line of them, and with words none (H200, 2026-11-29). A warm L1 has it from the launch before. Parts that
+        fill their sector leave as a whole: who loads it then waits for L2, and not for DRAM. A warp that stores 100
+        bytes per lane, and then loads them four times, takes 14.9 us with a cold L2 and 14.4 with a warm one, with
+        words 11.8 and 11.5 (the same)."""
         l1 = self.l1
         keys = [-(owner << 24 | sector) - 1 for sector in sectors]
         done = now + self.p.l1_latency
@@ -621,20 +642,15 @@ class Memory:
             partial = size < _SECTOR * len(sectors)
             self._local_stored(start, len(sectors), lines, partial)
             if partial:
-                self._leave(owner, sectors)
-                fresh = {key for key in keys if key not in self.local_held}
-                if self.cold:
-                    self.local_parts |= fresh
-                keys = [key for key in keys if key in l1 or (key in fresh and not self.cold)]
+                keys = self._stored_in_part(keys, size / len(sectors))
             else:
-                self.local_parts.difference_update(keys)
+                self._not_in_part(keys)
         else:
             missed = [key for key in keys if key not in l1]
             done = max([done, *(l1[key] for key in keys if key in l1)])
-            if self.leaving:
-                done = max(done, *(self.leaving.get(owner << 24 | sector, 0.0) for sector in sectors))
             if missed:
                 done = max(done, self._local_missed(start, missed, _chance(owner << 24 | sectors[0])))
+            self._not_in_part(keys)
         for key in keys:
             l1[key] = done
         self.local_held.update(keys)
@@ -645,7 +661,7 @@ class Memory:
         """L2, and beyond its size DRAM, take a store of ``count`` sectors of local memory."""
         self._fill(start)
         begin = start if start > self.l2_write_free else self.l2_write_free
-        work = self._in_part(count, lines) if partial else self._stored(count, lines, _SECTOR) * self.store_cycles
+        work = self._local_line(count, lines, partial)
         self.l2_write_free = begin + work
         self.l2_write_busy += work
         passing = self._moved(count, lines) * self.passing_cycles
@@ -663,10 +679,31 @@ class Memory:
         if self.local_left:
             far = self.dram.fetch_whole(start, _SECTOR * count * self.local_left)
             done = max(done, far) if chance < self.local_left else done
-        if self.cold and (parts := self.local_parts.intersection(missed)):
-            done = max(done, self.dram.fetch_whole(start, float(_SECTOR * len(parts))))
-            self.local_parts -= parts
+        if self.cold and (parts := sum(key in self.local_parts for key in missed)):
+            done = max(done, self.dram.fetch_whole(start, float(_SECTOR * parts)))
         return done
+
+    def _stored_in_part(self, keys: list[int], each: float) -> list[int]:
+        """Sectors of local memory get ``each`` bytes; which of them L1 has then."""
+        l1, parts, kept = self.l1, self.local_parts, []
+        for key in keys:
+            fresh = key not in self.local_held
+            if fresh or key in parts:
+                parts[key] = parts.get(key, 0.0) + each
+                if parts[key] >= _SECTOR:
+                    del parts[key]
+                    l1.pop(key, None)
+                    self.local_held.add(key)
+                    continue
+            if key in l1 or (fresh and not self.cold):
+                kept.append(key)
+        return kept
+
+    def _not_in_part(self, keys: list[int]) -> None:
+        """Sectors of local memory were stored as a whole, or loaded."""
+        if self.local_parts:
+            for key in keys:
+                self.local_parts.pop(key, None)
 
 
 @lru_cache(maxsize=8)

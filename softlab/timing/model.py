@@ -17,6 +17,7 @@ from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import occupancy
 from softlab.sass.memory import STACK_LIMIT
+from softlab.timing.atomics import evened
 from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
 from softlab.timing.company import company
@@ -150,7 +151,7 @@ def estimate(
     if sample.longest:
         longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
         cycles = max(cycles, longest)
-    cycles *= _last_warp(launch, columns, code, p, sample, _busy(memory, run, p))
+    cycles = _last_warp(launch, columns, code, p, sample, _busy(memory, run, p), cycles, memory)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     why = _unmeasured(launch, columns, code)
     found = _record(launch, sample, device, cache, p, program, memory, run, counts, columns, cycles, why)
@@ -177,13 +178,18 @@ def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
     return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
 
 
-def _last_warp(launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, busy: float) -> float:
-    """By what factor the longest warp of all takes longer than those that were interpreted, where all blocks run at
-    once. What the SM is ``busy`` with, a share of its time, others do meanwhile."""
+def _last_warp(
+    launch: Timed, columns: Columns, code: CodeTraits, p: Parameters, sample: Sample, busy: float, cycles: float,
+    memory: Memory,
+) -> float:  # fmt: skip
+    """The ``cycles`` with those by which the longest warp of all takes longer than those that were interpreted, and the
+    one that waits for DRAM longest than those of this SM, where all blocks run at once. What the SM is ``busy`` with, a
+    share of its time, others do meanwhile."""
     if sample.per_sm > sample.resident:
-        return 1.0
+        return cycles
     longest = longest_of_blocks(columns, code, p)
-    return 1 + (1 - busy) * unseen(longest, launch.blocks)
+    cycles *= 1 + (1 - busy) * unseen(longest, launch.blocks)
+    return cycles + (1 - busy) * memory.slowest.later(sample.active)
 
 
 def _of_longest(
@@ -240,7 +246,11 @@ def _memory(
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
     lines = -(-launch.program.local_bytes // 4)
     beside = company(sample.active, launch.blocks, sample.per_sm, alike, order)
-    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps, lines, beside)
+    key = "evened", sample.blocks
+    even = columns.known.get(key)
+    if even is None:
+        even = columns.known[key] = evened(columns.passes_adding(sample.blocks), found)
+    return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps, lines, beside, even)
 
 
 def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:

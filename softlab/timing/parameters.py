@@ -90,6 +90,11 @@ class Parameters:
     # Stores of local memory that fill their sectors in part: cycles per line and per sector by one SM, and by each of
     # all SMs
     local_in_part: tuple[tuple[float, float], tuple[float, float]] = ((1.0, 1.0), (1.8, 2.4))
+    # Cycles of L2 per line of local memory that each of all SMs stores: of a whole one, and of one in parts at most.
+    # Lines of local memory lie unevenly in L2, and a launch ends with its slowest SM: one that has N lines waits longer
+    # than the mean SM by the last figure over the root of N. H200 with 1 to 32 warps on each SM, 2026-11-29
+    local_line: tuple[float, float] = (7.7, 9.2)
+    local_uneven: float = 4.0
     # Lines that an SM has begun to store to, and with which it merges further stores
     store_lines: int = 16
     l2_capacity: int = 50 << 20
@@ -153,6 +158,8 @@ class Parameters:
     barrier_stagger: float = 2.0
     # Of a cluster's barrier, from its last arrival on
     cluster_barrier: float = 66.0
+    # Cycles that a cluster's barrier of one block takes the SM's unit for barriers at least
+    cluster_message: float = 16.0
     # Instruction caches: cycles per line of 128 bytes that comes from the second cache, and from L2; bytes of the
     # first and of the second cache; cycles until a line after a jump is there
     icache_line: float = 17.8
@@ -160,10 +167,15 @@ class Parameters:
     icache_bytes: int = 32 << 10
     icache_second_bytes: int = 128 << 10
     icache_miss: float = 70.0
-    # By SMs at work: cycles by which a line behind another one comes later where L2 is cold and the second cache does
-    # not hold the code: 160 KiB of FFMA one behind the other took an H100 34.5 and 78.7 cycles per line on one SM, and
-    # 35.5 and 63.5 on all
-    icache_cold: Curve = ((1.0, 44.2), (132.0, 28.0))
+    # By bytes of code: those that the second cache still has of the launch before. Straight code of 64 to 384 KiB took
+    # an H200 (2026-11-29) 18, 22, 26, 33, 35, 37, 39 and 41.5 cycles per line with 64, 120, 132, 144, 160, 192, 256 and
+    # 384 KiB where L2 is warm. Where it is cold it took 79, 85, 92.5 and 99.5 with 160 to 384 KiB on one SM. These are
+    # the times of lines from the second cache, from L2 and from DRAM if so much is still there
+    icache_again: Curve = (
+        (106496.0, 106496.0), (122880.0, 106496.0), (135168.0, 98304.0), (147456.0, 61440.0), (163840.0, 59392.0),
+    )  # fmt: skip
+    # By SMs at work: cycles by which a line behind another one comes later from DRAM than from L2: the same launches
+    icache_cold: Curve = ((8.0, 69.0), (33.0, 57.0))
     constant_miss: float = 70.0
     # Cycles by which the result of LDC comes later per further word that its lanes want: 28, 39, 61, 105, 193 and 369
     # cycles took a chain of them on an H100 where each warp wanted 1, 2, 4, 8, 16 and 32 words, 4 to 64 bytes apart

@@ -268,7 +268,9 @@ def _action(one: MachineInstruction, write_barrier: int | None) -> Action:
         return Action.ARRIVE if "ARV" in one.modifiers else Action.BARRIER
     if one.opcode in _ACTIONS:
         return _ACTIONS[one.opcode]
-    return Action.VARIABLE if write_barrier is not None or _has_read_barrier(one) else Action.FIXED
+    # Of shuffles one behind the other the last ones alone set scoreboards, and the unit takes all of them.
+    asks = write_barrier is not None or _has_read_barrier(one) or _pipe(one) == Pipe.MIO
+    return Action.VARIABLE if asks else Action.FIXED
 
 
 def _has_read_barrier(one: MachineInstruction) -> bool:

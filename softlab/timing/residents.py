@@ -8,7 +8,7 @@ from math import ceil
 
 import numpy as np
 
-from softlab.sass.streams import Kind
+from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
 from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE, CodeCaches
@@ -21,6 +21,8 @@ from softlab.timing.state import State
 from softlab.timing.work import BlockWork
 
 _COPY, _CONSTANT = int(Kind.ASYNC_COPY), int(Pipe.CONSTANT)
+_LOAD, _STORE = int(Kind.LOAD), int(Kind.STORE)
+_GLOBAL, _SHARED, _DISTRIBUTED = int(Space.GLOBAL), int(Space.SHARED), int(Space.DISTRIBUTED_SHARED)
 _ATOMIC, _REDUCTION = int(Kind.ATOMIC), int(Kind.REDUCTION)
 _MBARRIER, _BULK = int(Action.MBARRIER), int(Action.BULK)
 
@@ -104,6 +106,9 @@ class Residents:
         self.state.ints[loop.KEPT] = self.code.kept
         self.constants: dict[int, float] = {}
         self.barrier_free = self.fence_free = 0.0
+        #: Until when the SM loads from global memory, and of each block from shared memory of other SMs.
+        self.loads_until = 0.0
+        self.loading: dict[Block, float] = {}
         self.journal = journal
         #: Of each warp the first place among all instructions, and among all requests; of the last one the end, too.
         self.first_position = [*self.state.positions]
@@ -147,6 +152,7 @@ class Residents:
             self.release(block, barrier)
         if not block.alive:
             self.result.finished.append(at)
+            self.loading.pop(block, None)
             self.memory.done = len(self.result.finished) / len(self.blocks)
             if self.started < len(self.blocks):
                 self.start(self.clock.following(at))
@@ -209,7 +215,10 @@ class Residents:
                 self.spent(BARRIER, w, ready[w], free)
                 ready[w] = free
             self.wake(w, ready[w])
-        self.barrier_free = at + len(waiting) * stagger
+        spent = len(waiting) * stagger
+        if barrier == CLUSTER:  # it takes arrivals, too, and a message
+            spent = max(self.p.cluster_message, 2 * block.alive * stagger)
+        self.barrier_free = at + spent
 
     def spent(self, reason: int, w: int, since: float, until: float) -> None:
         """Cycles of a warp that waits to issue its next instruction."""
@@ -225,14 +234,21 @@ class Residents:
     def fenced(self, w: int, t: float) -> float:
         """When a fence of the whole GPU is done. The SM begins one after the other, and L1 holds nothing behind it. It
         waits for the stores and atomics of all warps of the SM: 24 warps of each SM, each with an atomic on one word
-        and a fence, have fences of 2170 cycles in the mean and 4562 at most (H200, 2026-11-29)."""
+        and a fence, have fences of 2170 cycles in the mean and 4562 at most (H200, 2026-11-29). It begins when loads
+        from global memory have come, and it ends when other blocks do not load from shared memory of other SMs. Their
+        loads at its end are not known yet, and those at its beginning stand for them."""
         p, warp = self.p, self.warps[w]
         stored, warp.stored = warp.stored, False
         begin = max(t, self.fence_free)
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
         self.memory.forget()
+        begin = max(begin, self.loads_until)
         done = begin + (interpolated(p.membar_stored, self.memory.active) if stored else p.membar_gpu)
-        return max(done, self.memory.answered)
+        done = max(done, self.memory.answered)
+        if self.loading:
+            others = (until for block, until in self.loading.items() if block is not warp.block)
+            done = max(done, self.loading.get(warp.block, 0.0)) + max(0.0, max(others, default=0.0) - t)
+        return done
 
     # Code and constants
 
@@ -284,15 +300,7 @@ class Residents:
                 t, space, kind, wavefronts, sectors, latency, lanes, width, bypass, lines, looked_up, w
             )
             begin, drained, done = start, max(drained, source), max(done, result)
-            if kind == _COPY and space != 1:
-                warp.copies = max(warp.copies, result)
-                warp.block.copies = max(warp.block.copies, result)
-            elif kind in (_ATOMIC, _REDUCTION) and space != 1:
-                warp.stored = True
-            elif kind == 1 and space != 1:
-                warp.stored = True
-                if is_bulk(lanes, len(sectors)):
-                    warp.moved = max(warp.moved, memory.moved(start, len(sectors)))
+            self._note(warp, space, kind, start, result, len(sectors), lanes)
         state.asks[w] = k
         if not found:
             memory.lsu_free = begin + unit
@@ -306,6 +314,24 @@ class Residents:
             memory.lsu_free, memory.lsu_busy, memory.shared_busy
         )  # fmt: skip
         return begin, drained, done
+
+    def _note(self, warp: Warp, space: int, kind: int, start: float, result: float, sectors: int, lanes: int) -> None:
+        """What later instructions ask of a request that is on its way."""
+        if space == _SHARED:
+            return
+        if kind == _COPY:
+            warp.copies = max(warp.copies, result)
+            warp.block.copies = max(warp.block.copies, result)
+        elif kind == _LOAD and space == _DISTRIBUTED:
+            self.loading[warp.block] = max(self.loading.get(warp.block, 0.0), result)
+        elif kind == _LOAD and space == _GLOBAL:
+            self.loads_until = max(self.loads_until, result)
+        elif kind in (_ATOMIC, _REDUCTION):
+            warp.stored = True
+        elif kind == _STORE:
+            warp.stored = True
+            if is_bulk(lanes, sectors):
+                warp.moved = max(warp.moved, self.memory.moved(start, sectors))
 
     def constants_of(self, w: int, line: int, t: float, each: float) -> float:
         """When the constants of a load with a register in its address are there, without the load's own latency. The

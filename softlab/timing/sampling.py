@@ -48,6 +48,11 @@ WAVES = 4
 #: block and its second one, and between any two later ones. An H200 (2026-11-29) named the SM of each block of grids of
 #: 133 to 2112 blocks: 124 SMs got blocks in the same order again and again, and eight got four while others got three.
 _ONE_OF, _FIRST, _BETWEEN = 16, 74, 93
+#: By blocks of a cluster: the SMs of an H200 that get none. A cluster stays within a processing cluster of 16 or 18 SMs
+#: or fewer. And how many blocks of clusters an SM holds at most: an H200 (2026-11-29) has room for 66, 31 and 15.5
+#: clusters of 2, 4 and 8 blocks times the blocks that an SM holds, up to 8 (cuOccupancyMaxActiveClusters), and so it
+#: places them. It has room for 7 of 16 blocks with one block per SM.
+_LEFT, _OF_CLUSTERS = ((2, 0), (8, 8), (16, 20)), 8
 _SCHEDULERS = 4
 #: The shared memory that an SM of compute capability 9.0 can take from L1, in KiB (CUDA C++ Programming Guide,
 #: "Compute Capability 9.x").
@@ -81,6 +86,8 @@ def choose(
     """
     blocks, per_cluster = prod(grid), prod(cluster)
     sample = _checked(sample)
+    if per_cluster > 1:
+        sms, resident = _for_clusters(sms, resident, per_cluster)
     active = min(sms, blocks)
     per_sm = -(-blocks // active)
     resident = min(resident, per_sm)
@@ -94,6 +101,12 @@ def choose(
         raise ValueError(f"sample = {sample!r}: at least one block is simulated")
     drawn = _drawn(blocks // per_cluster, -(-count // per_cluster))
     return Sample(tuple(sorted(b for one in drawn for b in _blocks_of(one, grid, cluster))), per_sm, resident, active)
+
+
+def _for_clusters(sms: int, resident: int, per_cluster: int) -> tuple[int, int]:
+    """The SMs that get blocks of clusters, and how many each."""
+    left = next((left for size, left in _LEFT if per_cluster <= size), _LEFT[-1][1])
+    return max(1, sms - left), min(resident, _OF_CLUSTERS)
 
 
 def _checked(sample: Any) -> int | tuple[int, ...] | None:

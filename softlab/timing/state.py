@@ -48,7 +48,7 @@ class State:
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
-            8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES, 4 * ((n >> PER_LINE) + 1),
+            8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES, 4 * ((n >> PER_LINE) + 1), count,
         )  # fmt: skip
         starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))
         self.ints, self.floats = array("q", bytes(8 * starts[0][-1])), array("d", bytes(8 * starts[1][-1]))

@@ -10,9 +10,10 @@ import numpy as np
 from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.cuda.registers import registers
 
-#: Atomics that take their unit of L2 for longer: 1 adds floats, which waits longer for the same word; 2 adds doubles or
-#: compares; 0 are all others. 3: a compare-and-swap of shared memory that a loop repeats.
-ATOMIC_CODES = (0, 1, 2, 3)
+#: Atomics that take longer in L2: 1 adds floats, which waits longer for the same sector; 2 compares, which takes its
+#: unit for longer; 4 adds doubles, which does both; 0 are all others. 3: a compare-and-swap of shared memory that a
+#: loop repeats.
+ATOMIC_CODES = (0, 1, 2, 3, 4)
 #: Loads that every reader has to see as L2 has it pass L1 by (PTX ISA: ld.relaxed, ld.acquire, ld.volatile), and so do
 #: asynchronous copies that L2 alone caches (cp.async.cg).
 _PAST_L1 = frozenset(("STRONG", "GPU", "SYS", "MMIO", "BYPASS"))
@@ -22,7 +23,6 @@ _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 #: Those of global memory that bring a value.
 _IN_GLOBAL = frozenset(("ATOM", "ATOMG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
-_SLOW = frozenset(("CAS", "F64"))
 _CLOCKS = frozenset(("SR_CLOCK", "SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI"))
 
 
@@ -145,4 +145,6 @@ def _code(one: MachineInstruction) -> int:
         return int(bool(_PAST_L1 & modifiers))
     if "CAST" in modifiers:
         return 3
-    return 2 if modifiers & _SLOW else int(bool(modifiers & _FLOATS))
+    if "F64" in modifiers:
+        return 4
+    return 2 if "CAS" in modifiers else int(bool(modifiers & _FLOATS))

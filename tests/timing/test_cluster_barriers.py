@@ -65,3 +65,44 @@ def test_the_wait_counts_as_barrier() -> None:
                             'barrier.cluster.wait.aligned;" ::: "memory");'), "in_turn")  # fmt: skip
     found = kernel.estimate(2, 224, (np.zeros(448, np.float32), np.int32(3000)), device="H200", cache="warm")
     assert found.stalls["barrier"] > 0.4
+
+
+#: Words go round a ring of eight blocks. An H200 (2026-11-29) took these cycles per round with one cluster, and with
+#: as many as it holds at once: without fences and loads, and with both.
+RING = """
+extern "C" __global__ void __cluster_dims__(8, 1, 1) ring(unsigned* out, int n) {
+  __shared__ unsigned words[2][1024];
+  const unsigned t = threadIdx.x; unsigned rank, there, x = t;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  words[0][t] = words[1][t] = t;
+  const unsigned own = (unsigned)__cvta_generic_to_shared(&words[0][t]);
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(own), "r"((rank + 7) % 8));
+  unsigned long long left;
+  asm volatile("cvta.shared::cluster.u64 %0, %1;" : "=l"(left) : "l"((unsigned long long)there));
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+#pragma unroll 1
+  for (int r = 0; r < n; ++r) {
+    asm volatile("barrier.cluster.arrive.KIND.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    LOAD
+  }
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+  out[blockIdx.x * blockDim.x + t] = x;
+}
+"""
+LOAD = """asm volatile("ld.u32 %0, [%1];" : "=r"(x) : "l"(left + (r & 1) * 4096) : "memory");
+    asm volatile("st.shared.u32 [%0], %1;" :: "r"(own + ((r + 1) & 1) * 4096), "r"(x * 5 + rank) : "memory");"""
+
+
+@pytest.mark.parametrize(
+    ("threads", "clusters", "cycles"), [(32, 1, (89, 563)), (32, 124, (131, 795)), (256, 1, (104, 634)),
+                                        (256, 124, (240, 1133)), (1024, 1, (156, 921)), (1024, 30, (260, 1145))]
+)  # fmt: skip
+def test_rounds_take_longer_where_an_sm_has_more_blocks_of_clusters(threads, clusters, cycles):
+    found = []
+    for kind, body in (("relaxed", ""), ("release", LOAD)):
+        kernel = softlab.Kernel(RING.replace("KIND", kind).replace("LOAD", body), "ring")
+        out = np.zeros(8 * clusters * threads, np.uint32)
+        few, many = (kernel.estimate(8 * clusters, threads, (out, np.int32(n)), device="H200", cache="warm").cycles
+                     for n in (10, 30))  # fmt: skip
+        found.append((many - few) / 20)
+    assert found == [pytest.approx(cycles[0], rel=0.15), pytest.approx(cycles[1], rel=0.17)]

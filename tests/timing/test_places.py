@@ -37,3 +37,10 @@ def test_local_memory_of_eight_warps_loses_nothing_and_of_more_as_by_chance():
     lines = [~(warp << 22 | line) for warp in range(12) for line in range(72)]
     assert lost(Places(72, 8), lines[: 8 * 72]) == 0
     assert 0.05 < lost(Places(72, 12), lines) / len(lines) < 0.14
+
+
+@pytest.mark.parametrize(("warps", "own", "loses"), [(16, 16, False), (16, 20, False), (32, 16, True)])
+def test_few_lines_of_local_memory_lose_nothing(warps, own, loses):
+    """As on 132 SMs of an H200."""
+    lines = [~(warp << 22 | line) for warp in range(warps) for line in range(own)]
+    assert (lost(Places(own, warps), lines) > 0) is loses

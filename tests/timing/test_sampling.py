@@ -236,3 +236,16 @@ def test_a_sample_is_a_number_of_blocks_or_a_list_of_them(sample):
 def test_a_sample_may_be_given_by_numpy():
     assert choose((8, 1, 1), 4, 2, np.int64(2)) == choose((8, 1, 1), 4, 2, 2)
     assert choose((8, 1, 1), 4, 2, np.array([5, 3])).blocks == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("size", "threads", "clusters", "per_sm", "resident", "active"),
+    [
+        # As an H200 placed them (2026-11-29): blocks of the busiest SM, those at once, and SMs that got any.
+        (2, 256, 200, 4, 4, 132), (4, 256, 142, 5, 5, 124), (4, 736, 66, 3, 2, 124), (8, 256, 16, 2, 2, 124),
+        (8, 224, 124, 8, 8, 124), (8, 224, 142, 10, 8, 124),
+    ],
+)  # fmt: skip
+def test_clusters_leave_some_sms_alone_and_have_eight_blocks_on_one(size, threads, clusters, per_sm, resident, active):
+    found = choose((size * clusters, 1, 1), 132, 2048 // threads, cluster=(size, 1, 1))
+    assert (found.per_sm, found.resident, found.active) == (per_sm, resident, active)

@@ -9,11 +9,13 @@ import pytest
 
 from softlab.cuda.control_codes import ControlCode
 from softlab.cuda.machine_instructions import MachineInstruction
+from softlab.hardware.devices import resolve
 from softlab.sass.streams import Accesses, WarpStream
 from softlab.timing.code import CodeCaches
 from softlab.timing.columns import Columns
 from softlab.timing.lengths import longest_of_blocks, most_instructions
 from softlab.timing.memory import Memory
+from softlab.timing.parameters import parameters
 from softlab.timing.sampling import Sample, slowest
 from softlab.timing.sharing import Region, Sharing
 from softlab.timing.stand_ins import with_own_data
@@ -85,17 +87,42 @@ def test_l1_has_places_for_the_lines_that_come():
 
 @pytest.mark.parametrize(("active", "lines", "cycles"), [(1, 8, 8 + 32), (132, 8, 2 * 8 + 3 * 32), (132, 32, 160)])
 def test_local_memory_that_is_stored_in_part_takes_its_lines_and_its_sectors(active: int, lines: int, cycles: float):
-    memory = Memory(replace(BARE, local_in_part=((1.0, 1.0), (2.0, 3.0))), Sharing.none(), active, 1.0, 0)
+    memory = Memory(
+        replace(BARE, local_in_part=((1.0, 1.0), (2.0, 3.0)), local_line=(4.0, 20.0)), Sharing.none(), active, 1.0, 0
+    )
     sectors = [4 * (k % lines) + k // lines for k in range(32)]
     access(memory, 0.0, request(1, sorted(sectors), space=2))
     assert memory.l2_write_busy == pytest.approx(cycles)
 
 
+#: Of a microbenchmark of an H200 (2026-11-29): lanes that change words or halves of their own, and lanes together at
+#: one word; 132 SMs with 1 to 32 warps. Lines that a warp has, warps, sectors and lines per store, whether they are
+#: stored in part, and cycles per store and warp of the slowest SM.
+_SLOWEST = (
+    (16, 1, 26, 14, True, 174), (16, 4, 26, 14, True, 124), (16, 8, 26, 14, True, 117),
+    (8, 1, 21, 8, True, 178), (8, 4, 21, 8, True, 90), (8, 8, 21, 8, True, 88),
+    (16, 16, 26, 14, True, 90), (16, 32, 26, 14, True, 91), (64, 4, 32, 8, True, 94), (16, 16, 32, 8, True, 91),
+    (20, 4, 4, 1, False, 13.7), (20, 8, 4, 1, False, 11.1), (20, 16, 4, 1, False, 9.4), (64, 16, 4, 1, False, 7.8),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "warps", "sectors", "lines", "partial", "measured"), _SLOWEST)
+def test_the_slowest_sm_stores_local_memory_later_than_the_mean_one(own, warps, sectors, lines, partial, measured):
+    memory = Memory(parameters(resolve("H200")), Sharing.none(), 132, 1.0, 0, warps=warps, local_lines=own)
+    assert memory._local_line(sectors, lines, partial) == pytest.approx(measured, rel=0.25)
+
+
+def test_few_sms_that_store_local_memory_are_in_nobodys_way():
+    memory = Memory(parameters(resolve("H200")), Sharing.none(), 4, 1.0, 0, warps=4, local_lines=16)
+    assert memory._local_line(26, 14, True) == 40
+    assert memory._local_line(4, 1, False) == pytest.approx(32 * 4 / memory.p.l2_sm_write_bytes)
+
+
 def test_code_that_no_cache_holds_comes_from_dram_once_where_l2_is_cold():
-    figures = replace(BARE, icache_line_l2=40.0, icache_bytes=1024)
+    figures = replace(BARE, icache_line_l2=40.0, icache_bytes=1024, icache_again=((1.0, 0.0),))
     cold, warm = (CodeCaches(figures, 4096, late) for late in (44.0, 0.0))
     times = [[caches.fetch(line, 0.0) for line in range(11)] for caches in (cold, warm)]
     assert times[0][10] - times[1][10] == pytest.approx(10 * 44)
     assert times[0][2] - times[0][1] == pytest.approx(84)
-    small = CodeCaches(figures, 512, 44.0)
-    assert small.later == (0.0, 0.0)
+    small = CodeCaches(replace(figures, icache_again=((1.0, 65536.0),)), 512, 44.0)
+    assert [small.fetch(line, 0.0) for line in range(3)] == [0.0, 0.0, 0.0]  # there from the launch before
