@@ -26,7 +26,7 @@ from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, pa
 from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
-from softlab.sass.segments import PureStep, Segment, segments
+from softlab.sass.segments import PureStep, Segment, segments, way_of
 from softlab.sass.setup import Setup
 from softlab.sass.steps import Steps
 from softlab.sass.turns import Turns
@@ -282,7 +282,8 @@ class Machine:
         run = self._runs.get(pc)
         if run is None:
             run = self._runs[pc] = self._run_at(pc)
-        chosen = self._choose(pc)
+        sets = self._waiting.pop(pc)
+        chosen = sets[0] if len(sets) == 1 else self._choose(pc, sets)
         if run.alone:
             chosen = self._one_of_each_block(chosen, pc)
         if self.pace is not None:
@@ -296,9 +297,10 @@ class Machine:
         self.pc = pc
         own = self._own
         if own is not self._all and pc not in self._taken:
+            every, take = self._all, chosen.take
             for number in run.reads:
                 if own[number] is None:
-                    own[number] = chosen.take(self._all[number])
+                    own[number] = take(every[number])
             self._dirty |= run.writes
             self._taken.add(pc)
         if run.ready is not None and not self._pass(run.ready(own), pc):
@@ -341,11 +343,8 @@ class Machine:
         self._asleep = []
         return True
 
-    def _choose(self, pc: int) -> Lanes:
-        """The lanes that execute at ``pc``: of each warp that has a path there, one path."""
-        sets = self._waiting.pop(pc)
-        if len(sets) == 1:
-            return sets[0]
+    def _choose(self, pc: int, sets: Sequence[Lanes]) -> Lanes:
+        """The lanes that execute at ``pc``, of these sets: of each warp that has a path there, one path."""
         warps = np.concatenate([s.warps for s in sets])
         masks = np.concatenate([s.masks for s in sets])
         order = np.argsort(warps, kind="stable")
@@ -454,9 +453,11 @@ class Machine:
     def _together(self, segment: Segment, steps: Sequence[registry.Action], offset: int) -> registry.Action:
         """The steps of a segment, which begins at this instruction of the run."""
 
+        ways, inputs = segment.ways, segment.inputs
+
         def step(r: list) -> None:
-            way = segment.way(r)
-            compiled = segment.compiled(way)
+            way = way_of(r, inputs)
+            compiled = ways.get(way)
             if compiled is None:
                 start = perf_counter()
                 for one in steps:
