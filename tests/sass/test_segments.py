@@ -192,14 +192,14 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     assert one.ways.get(way) is None
     one.take(way, 10.0, r, "hot")
     known = _registers()
-    results = one.ways.get(way).run(known)
+    results = one.ways[way].run(known)
     other, again = _kept_segment([]), _registers()
     monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
     with monkeypatch.context() as later:
         later.setattr(Segment, "_compile", None)
         other.take(way, 0.05, again, "hot")
-    assert other.ways.get(way).guards == one.compiled(way).guards
-    assert _given(other.ways.get(way).run(again)) == _given(results)
+    assert other.ways[way].guards == one.ways[way].guards
+    assert _given(other.ways[way].run(again)) == _given(results)
     assert _given(again[:11]) == _given(known[:11])
     kept = {path: path.read_text() for path in tmp_path.rglob("*.txt")}
     for path in kept:
@@ -207,7 +207,7 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
     third, anew = _kept_segment([]), _registers()
     third.take(way, 10.0, anew, "hot")
-    assert _given(third.ways.get(way).run(anew)) == _given(results)
+    assert _given(third.ways[way].run(anew)) == _given(results)
     assert kept == {path: path.read_text() for path in kept}
 
 
