@@ -153,6 +153,29 @@ def by_banks(address: Int64s, active: Bytes, at: int, low: int, width: int, stor
     return total
 
 
+def sectors_of(
+    address: Int64s, active: Bytes, at: int, rule: int, width: int, shift: int,
+    out: Int64s, first: int, scratch: Int64s,
+) -> int:  # fmt: skip
+    """The sectors of a request by its rule, in ``out`` from ``first`` on; how many."""
+    if rule == PASSES:
+        return passes(address, active, at, 4 if width == 16 else 3 if width == 8 else 2, out, first, scratch)
+    return different(address, active, at, shift, out, first)
+
+
+def wavefronts_of(
+    address: Int64s, active: Bytes, at: int, low: int, rule: int, width: int, sectors: int, scratch: Int64s
+) -> int:
+    """Wavefronts of a request by its rule; ``UNKNOWN`` where an address is misaligned. low: of its first line."""
+    if rule == PASSES:
+        return sectors
+    if rule == ADDRESSES:
+        return different(address, active, at, 0, scratch, KEYS)
+    if rule == BUSIEST:
+        return busiest(address, active, at, scratch)
+    return by_banks(address, active, at, low, width, rule == STORES, scratch)
+
+
 def moved(address: Int64s, active: Bytes, known: int, at: int) -> int:
     """By how many bytes, a multiple of ``_LINE``, the addresses from ``at`` on lie behind those from ``known`` on, all
     as far and of the same active lanes, at least one; else ``_NONE``."""
@@ -197,21 +220,10 @@ def count(
         elif low != _NONE:
             known, lowest = at, low
             low = low >> 7 << 7
-            if rule == PASSES:
-                number = passes(address, active, at, 4 if width == 16 else 3 if width == 8 else 2,
-                                sectors, filled, scratch)  # fmt: skip
-                passed = number
-            else:
-                number = different(address, active, at, shift, sectors, filled)
-                passed = 0
-            if rule == ADDRESSES:
-                passed = different(address, active, at, 0, scratch, KEYS)
-            if rule == BUSIEST:
-                passed = busiest(address, active, at, scratch)
-            if rule >= LOADS:
-                passed = by_banks(address, active, at, low, width, rule == STORES, scratch)
-                if passed < 0:
-                    return UNKNOWN
+            number = sectors_of(address, active, at, rule, width, shift, sectors, filled, scratch)
+            passed = wavefronts_of(address, active, at, low, rule, width, number, scratch)
+            if passed < 0:
+                return UNKNOWN
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
             kept += 1
             filled += number
