@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from softlab.sass import native_lanes
+
 WARP = 32
 _ONE = np.uint32(1)
 _WORD = np.dtype("<u4")
@@ -158,8 +160,12 @@ class Lanes:
         """(k,) uint32: the lanes of the set where the predicate (a value or a bool) holds."""
         if not isinstance(predicate, np.ndarray):
             return self.masks if predicate else np.zeros_like(self.masks)
-        if self.dense and predicate.shape[1] == 1:
-            return np.where(predicate[:, 0], self.masks, np.uint32(0))
+        if self.dense:
+            found = native_lanes.held(predicate, self.masks)
+            if found is not None:
+                return found
+            if predicate.shape[1] == 1:
+                return np.where(predicate[:, 0], self.masks, np.uint32(0))
         return pack(self.spread(predicate)) & self.masks
 
 

@@ -130,9 +130,7 @@ class Log:
         instruction, came, moved = lay_out(warp[order], mask[order], start[order], length[order], limits)
         begins = np.empty_like(moved)
         begins[order] = moved
-        active = came.copy() if self._guards else came
-        for first, offset, masks in self._guards:
-            active[begins[first : first + len(masks)] + offset] = masks
+        active = self._guarded(came, begins)
         block = setup.interpreted[setup.row_of_block]
         number = np.tile(np.arange(setup.warps_per_block), setup.blocks)
         position, space, kind, wavefronts, offsets, sectors, requests, begins_at = self._accesses(begins, limits)
@@ -141,6 +139,17 @@ class Log:
             *(position, space, kind, wavefronts, offsets, sectors, requests, begins_at),
             self._barriers_of_warps(),
         )
+
+    def _guarded(self, came: np.ndarray, begins: np.ndarray) -> np.ndarray:
+        """The lanes that execute each instruction, of those that ``came``. begins: where each entry begins."""
+        if not self._guards:
+            return came
+        firsts, offsets, masks = zip(*self._guards, strict=True)
+        counts = np.array([len(one) for one in masks])
+        entries = np.repeat(np.array(firsts) - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        active = came.copy()
+        active[begins[entries] + np.repeat(offsets, counts)] = np.concatenate(masks)
+        return active
 
     def _barriers_of_warps(self) -> dict[int, np.ndarray]:
         if not self._barriers:

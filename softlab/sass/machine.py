@@ -17,7 +17,7 @@ import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.errors import Error, FaultSite, KernelFault, UnsupportedInstruction
-from softlab.sass import registry
+from softlab.sass import native_lanes, registry
 from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
 from softlab.sass.decode import Code, Instruction
 from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Named, fresh_registers, is_per_warp
@@ -26,7 +26,7 @@ from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, pa
 from softlab.sass.log import Log
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
-from softlab.sass.segments import PureStep, Segment, segments
+from softlab.sass.segments import PureStep, Segment, segments, way_of
 from softlab.sass.setup import Setup
 from softlab.sass.steps import Steps
 from softlab.sass.turns import Turns
@@ -165,8 +165,9 @@ class Machine:
         elif not any_true(masks):
             self.push(other, now)
         else:
-            self.push(target, self.lanes(now.warps, masks))
-            self.push(other, self.lanes(now.warps, now.masks & ~masks))
+            inside, outside = self._parted(masks)
+            self.push(target, inside)
+            self.push(other, outside)
 
     def part(self, predicate: Value) -> tuple[Lanes | None, Lanes | None]:
         """The executing lanes where the predicate holds, and the others; None for none."""
@@ -175,7 +176,15 @@ class Machine:
             return self.now, None
         if not any_true(masks):
             return None, self.now
-        return self.lanes(self.now.warps, masks), self.lanes(self.now.warps, self.now.masks & ~masks)
+        return self._parted(masks)
+
+    def _parted(self, masks: np.ndarray) -> tuple[Lanes, Lanes]:
+        """The executing lanes that the masks name, and the others: there are some of both."""
+        warps, all_masks = self.now.warps, self.now.masks
+        found = native_lanes.parted(warps, all_masks, masks)
+        if found is None:
+            return self.lanes(warps, masks), self.lanes(warps, all_masks & ~masks)
+        return Lanes(*found[:2], self.live), Lanes(*found[2:], self.live)
 
     def finish(self, lanes: Lanes) -> None:
         """These lanes end."""
@@ -273,7 +282,8 @@ class Machine:
         run = self._runs.get(pc)
         if run is None:
             run = self._runs[pc] = self._run_at(pc)
-        chosen = self._choose(pc)
+        sets = self._waiting.pop(pc)
+        chosen = sets[0] if len(sets) == 1 else self._choose(pc, sets)
         if run.alone:
             chosen = self._one_of_each_block(chosen, pc)
         if self.pace is not None:
@@ -287,9 +297,10 @@ class Machine:
         self.pc = pc
         own = self._own
         if own is not self._all and pc not in self._taken:
+            every, take = self._all, chosen.take
             for number in run.reads:
                 if own[number] is None:
-                    own[number] = chosen.take(self._all[number])
+                    own[number] = take(every[number])
             self._dirty |= run.writes
             self._taken.add(pc)
         if run.ready is not None and not self._pass(run.ready(own), pc):
@@ -332,11 +343,8 @@ class Machine:
         self._asleep = []
         return True
 
-    def _choose(self, pc: int) -> Lanes:
-        """The lanes that execute at ``pc``: of each warp that has a path there, one path."""
-        sets = self._waiting.pop(pc)
-        if len(sets) == 1:
-            return sets[0]
+    def _choose(self, pc: int, sets: Sequence[Lanes]) -> Lanes:
+        """The lanes that execute at ``pc``, of these sets: of each warp that has a path there, one path."""
         warps = np.concatenate([s.warps for s in sets])
         masks = np.concatenate([s.masks for s in sets])
         order = np.argsort(warps, kind="stable")
@@ -365,12 +373,11 @@ class Machine:
 
     def _enter(self, lanes: Lanes) -> None:
         """Make these lanes the executing ones: bring the registers of the others home."""
-        self.sync()
+        if self._own is not self._all:
+            self._bring_home()
+            self._dirty = set()
         self.now, self._taken = lanes, set()
-        if lanes.full:
-            self._own = self._all
-            return
-        self._own = self._no_registers()
+        self._own = self._all if lanes.full else self._no_registers()
 
     def _no_registers(self) -> list[Value]:
         """The registers of lanes that have read none yet."""
@@ -380,6 +387,12 @@ class Machine:
         """Write what the executing lanes changed to the registers of all."""
         if self._own is self._all:
             return
+        self._bring_home()
+        self._dirty, self._taken = set(), set()
+        self._own = self._no_registers()
+
+    def _bring_home(self) -> None:
+        """Write what the executing lanes changed to the registers of all."""
         now, own, home = self.now, self._own, self._all
         for number in self._dirty:
             value = own[number]
@@ -389,8 +402,6 @@ class Machine:
                 bring_per_warp(now, home, number, value)
             else:
                 bring(now, home, number, value, self._choice)
-        self._dirty, self._taken = set(), set()
-        self._own = self._no_registers()
 
     # Steps
 
@@ -442,9 +453,11 @@ class Machine:
     def _together(self, segment: Segment, steps: Sequence[registry.Action], offset: int) -> registry.Action:
         """The steps of a segment, which begins at this instruction of the run."""
 
+        ways, inputs = segment.ways, segment.inputs
+
         def step(r: list) -> None:
-            way = segment.way(r)
-            compiled = segment.compiled(way)
+            way = way_of(r, inputs)
+            compiled = ways.get(way)
             if compiled is None:
                 start = perf_counter()
                 for one in steps:

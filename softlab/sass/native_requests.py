@@ -24,6 +24,8 @@ _LANES = 32
 #: Address bits that tell the lanes of one request apart for the bank rule (``_NEAR`` of :mod:`.log`).
 _NEAR_MASK = (1 << 38) - 1
 _NONE = 1 << 62
+#: What banks, sectors and lines begin again after, in bytes, and log2 of a sector's bytes.
+_LINE, _SECTOR = 128, 5
 #: What NumPy takes for one request, in units of 100 microseconds.
 _REQUEST = 0.01
 #: Warps of a request in the mean, below which all are counted in one call: copying takes less than further calls.
@@ -151,6 +153,45 @@ def by_banks(address: Int64s, active: Bytes, at: int, low: int, width: int, stor
     return total
 
 
+def sectors_of(
+    address: Int64s, active: Bytes, at: int, rule: int, width: int, shift: int,
+    out: Int64s, first: int, scratch: Int64s,
+) -> int:  # fmt: skip
+    """The sectors of a request by its rule, in ``out`` from ``first`` on; how many."""
+    if rule == PASSES:
+        return passes(address, active, at, 4 if width == 16 else 3 if width == 8 else 2, out, first, scratch)
+    return different(address, active, at, shift, out, first)
+
+
+def wavefronts_of(
+    address: Int64s, active: Bytes, at: int, low: int, rule: int, width: int, sectors: int, scratch: Int64s
+) -> int:
+    """Wavefronts of a request by its rule; ``UNKNOWN`` where an address is misaligned. low: of its first line."""
+    if rule == PASSES:
+        return sectors
+    if rule == ADDRESSES:
+        return different(address, active, at, 0, scratch, KEYS)
+    if rule == BUSIEST:
+        return busiest(address, active, at, scratch)
+    return by_banks(address, active, at, low, width, rule == STORES, scratch)
+
+
+def moved(address: Int64s, active: Bytes, known: int, at: int) -> int:
+    """By how many bytes, a multiple of ``_LINE``, the addresses from ``at`` on lie behind those from ``known`` on, all
+    as far and of the same active lanes, at least one; else ``_NONE``."""
+    found = _NONE
+    for lane in range(_LANES):
+        if active[at + lane] != active[known + lane]:
+            return _NONE
+        if active[at + lane]:
+            by = address[at + lane] - address[known + lane]
+            if by != found:
+                if found != _NONE or by & _LINE - 1:
+                    return _NONE
+                found = by
+    return found
+
+
 def count(
     address: Int64s, active: Bytes, requests: int, rule: int, width: int, shift: int,
     rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, kept: int, filled: int,
@@ -159,30 +200,30 @@ def count(
 
     ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
     from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
-    ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``.
+    ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is the last counted one some lines
+    further on, as those of neighbouring warps are, what was counted there holds.
     """
+    known, lowest, passed, number = -1, 0, 0, 0
     for row in range(requests):
         at = _LANES * row
-        low = least(address, active, at)
+        by = moved(address, active, known, at) if known >= 0 else _NONE
+        low = lowest + by if by != _NONE else least(address, active, at)
         if low < 0:
             return UNKNOWN
-        if low != _NONE:
+        if by != _NONE:
+            for k in range(filled, filled + number):
+                sectors[k] = sectors[k - number] + (by >> (_SECTOR if rule == PASSES else shift))
+            known, lowest = at, low
+            rows[kept], wavefronts[kept], counts[kept] = row, passed, number
+            kept += 1
+            filled += number
+        elif low != _NONE:
+            known, lowest = at, low
             low = low >> 7 << 7
-            if rule == PASSES:
-                number = passes(address, active, at, 4 if width == 16 else 3 if width == 8 else 2,
-                                sectors, filled, scratch)  # fmt: skip
-                passed = number
-            else:
-                number = different(address, active, at, shift, sectors, filled)
-                passed = 0
-            if rule == ADDRESSES:
-                passed = different(address, active, at, 0, scratch, KEYS)
-            if rule == BUSIEST:
-                passed = busiest(address, active, at, scratch)
-            if rule >= LOADS:
-                passed = by_banks(address, active, at, low, width, rule == STORES, scratch)
-                if passed < 0:
-                    return UNKNOWN
+            number = sectors_of(address, active, at, rule, width, shift, sectors, filled, scratch)
+            passed = wavefronts_of(address, active, at, low, rule, width, number, scratch)
+            if passed < 0:
+                return UNKNOWN
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
             kept += 1
             filled += number

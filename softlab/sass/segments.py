@@ -46,7 +46,8 @@ class PureStep:
 
 
 class Segment:
-    """Neighbouring steps. ``inputs``: the registers that they take. ``usable``: whether they can be compiled."""
+    """Neighbouring steps. ``inputs``: the registers that they take. ``ways``: by how these lie (:func:`way_of`), the
+    compiled steps that are there. ``usable``: whether they can be compiled."""
 
     def __init__(self, steps: Sequence[PureStep], slots: Slots, refuse: Callable[[int], None]) -> None:
         """``refuse`` is told which instruction cannot be traced."""
@@ -59,7 +60,7 @@ class Segment:
         self._written = sorted(written - {SINK})
         self.inputs = tuple(sorted(taken - {SINK}))
         self._named = tuple(sorted({slots.of(one) for step in steps for one in step.constants}))
-        self._ways: dict[tuple[int, ...], Compiled] = {}
+        self.ways: dict[tuple[int, ...], Compiled] = {}
         self._taken: dict[tuple[int, ...], float] = {}
         #: Ways of which nothing is on the disk.
         self._unknown: set[tuple[int, ...]] = set()
@@ -69,14 +70,6 @@ class Segment:
         #: Whether the functions are kept, and the step that cannot be traced (-1: none).
         self._kept, self._refused = False, -1
         self.usable = True
-
-    def way(self, r: list) -> tuple[int, ...]:
-        """How the inputs lie: of each whether lanes (1) and warps (2) have their own."""
-        return tuple([_LIES[r[k].shape] for k in self.inputs])
-
-    def compiled(self, way: tuple[int, ...]) -> Compiled | None:
-        """The compiled steps, if they are there."""
-        return self._ways.get(way)
 
     def take(self, way: tuple[int, ...], seconds: float, r: list, choice: str) -> None:
         """NumPy has taken this long."""
@@ -105,21 +98,21 @@ class Segment:
             self._refuse(self._steps[found].index)
             self.usable = False
         elif found is not None:
-            self._ways[way] = found
+            self.ways[way] = found
         return found is not None
 
     def _try(self, way: tuple[int, ...], r: list, name: str) -> None:
         """Compile it, and keep it under its name, if it has one."""
         self._kept, self._refused = bool(name), -1
         try:
-            self._ways[way] = self._compile(way, r)
+            self.ways[way] = self._compile(way, r)
         except Untraced:
             self.usable = False
             if name and self._refused >= 0:
                 compiled.refuse(name, self._refused)
         else:
             if name:
-                compiled.write(name, self._ways[way])
+                compiled.write(name, self.ways[way])
 
     def _compile(self, way: tuple[int, ...], r: list) -> Compiled:
         trace = Trace()
@@ -200,6 +193,11 @@ class _Lies(dict[tuple[int, ...], int]):
 
 
 _LIES = _Lies()
+
+
+def way_of(r: list, inputs: Sequence[int]) -> tuple[int, ...]:
+    """How registers lie: of each whether lanes (1) and warps (2) have their own."""
+    return tuple([_LIES[r[k].shape] for k in inputs])
 
 
 def _parts(

@@ -17,6 +17,8 @@ any of 132 SMs, and 32 warps with 16 do on the slowest ones. So few lines lose n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 #: The sets of the lines 1, 2, 4 .. 2 097 152. Of higher bits nothing is known.
 _OF_BITS = (
     0b000000001, 0b000000010, 0b000000100, 0b000001000, 0b000010000, 0b000100000, 0b001000000, 0b010000000,
@@ -49,13 +51,22 @@ class Places(dict[int, int]):
         return place
 
 
+def _of_each(bits: Sequence[int]) -> tuple[int, ...]:
+    """The exclusive or of some of these numbers, for each number whose bits say of which."""
+    found = [0]
+    for bit in bits:
+        found += [one ^ bit for one in found]
+    return tuple(found)
+
+
+#: The sets of the lower half of the bits, and of the upper one.
+_HALF = len(_OF_BITS) // 2
+_LOWER, _UPPER = _of_each(_OF_BITS[:_HALF]), _of_each(_OF_BITS[_HALF:])
+
+
 def _hashed(line: int) -> int:
     """The exclusive or of the sets of its bits."""
-    place = line & SETS - 1
-    for bit, of_bit in enumerate(_OF_BITS[9:], 9):
-        if line >> bit & 1:
-            place ^= of_bit
-    return place
+    return _LOWER[line & len(_LOWER) - 1] ^ _UPPER[line >> _HALF & len(_UPPER) - 1]
 
 
 def _lot(line: int) -> int:

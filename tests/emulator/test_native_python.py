@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, c_int64
 from math import ceil, inf
 from pathlib import Path
 
@@ -92,9 +91,22 @@ def test_machine_code_is_kept_for_later_processes(monkeypatch: pytest.MonkeyPatc
         raise AssertionError("it is on the disk")
 
     compiler = native._Compiler()  # the code lives as long as it
-    assert CFUNCTYPE(c_int64, c_int64)(compiler.stored(path.name, unwanted))(5) == 15 + LIMIT
+    assert native_python._as_callable(compiler.stored(path.name, unwanted), "thrice")(5) == 15 + LIMIT
     monkeypatch.setitem(_thrice.__globals__, "LIMIT", 10)  # what it reads is another one now
     assert not any(CompiledFunction(_thrice).ready("hot") for _ in range(600))
+
+
+@needs_llvm
+def test_a_call_takes_whole_numbers_as_many_as_there_are_parameters() -> None:
+    call = CompiledFunction(_thrice).call
+    assert call(np.int64(-3)) == LIMIT - 9  # what has an index is a whole number
+    for wrong in ((), (1, 2)):
+        with pytest.raises(TypeError, match="bad argument"):
+            call(*wrong)
+    with pytest.raises(TypeError, match="integer"):
+        call("4")
+    with pytest.raises(OverflowError):
+        call(1 << 63)
 
 
 @needs_llvm

@@ -56,6 +56,59 @@ def test_the_compiled_count_is_that_of_numpy(space, kind):
                 np.testing.assert_array_equal(one, other)
 
 
+def _alike(random: np.random.Generator, width: int) -> list[Kept]:
+    """Requests of warps whose lanes lie as those of the warp before: lines, or parts of lines, further on or back, one
+    lane elsewhere, or with other lanes."""
+    rows, made = 12, []
+    step = np.arange(rows)[:, None]
+    base = (1 << 30) + random.integers(0, 1 << 12, (1, 32)) * width
+    for number, by in enumerate((128, -128, 0, 128 * random.integers(-50, 50, (rows, 1)), 64, width)):
+        address = base + step * by
+        active = np.broadcast_to(random.random((1, 32)) < random.choice([0.2, 1]), (rows, 32)).copy()
+        address[7, 5] += 128
+        active[4] = False
+        active[9, random.integers(32)] ^= True
+        made.append((100 * number, number, address.astype(np.int64), active))
+    return made
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@pytest.mark.parametrize(("space", "kind"), _KINDS)
+def test_requests_like_the_last_one_count_as_each_for_itself(space, kind):
+    random = np.random.default_rng(int(space) * 7 + int(kind))
+    unit = 4 if space == Space.SHARED and kind == Kind.ATOMIC else 32
+    for width in _widths(space, kind):
+        requests = _alike(random, width)
+        with compiling("all"):
+            found = native_requests.counted(requests, native_requests.rule_of(space, kind, False), width, unit)
+        assert found is not None
+        for one, other in zip(found, counted_by_numpy(requests, space, kind, width, False), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_how_far_requests_lie_apart():
+    address = np.arange(96, dtype=np.int64) * 4  # three warps, one line each
+    active = np.ones(96, np.uint8)
+    assert native_requests.moved(address, active, 0, 64) == 256
+    assert native_requests.moved(address, active, 64, 0) == -256
+    far = native_requests._NONE
+    address[40] += 128
+    assert native_requests.moved(address, active, 0, 32) == far
+    active[[8, 40]] = 0  # whoever is not active may lie anywhere
+    assert native_requests.moved(address, active, 0, 32) == 128
+    active[9] = 0
+    assert native_requests.moved(address, active, 0, 32) == far
+    assert native_requests.moved(address + np.repeat([0, 4, 0], 32), np.ones(96, np.uint8), 64, 32) == far
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+def test_a_request_that_is_moved_below_zero_is_left_to_numpy():
+    address = np.array([[128], [0], [-128]]) + 4 * np.arange(32)
+    request = (0, 0, address.astype(np.int64), np.ones((3, 32), bool))
+    with compiling("all"):
+        assert native_requests.counted([request], native_requests.LOADS, 4, 32) is None
+
+
 @pytest.mark.parametrize("rule", range(5))
 def test_the_source_in_python_is_what_is_compiled(rule):
     (_, _, address, active), *_ = _requests(np.random.default_rng(rule), 8)

@@ -14,7 +14,7 @@ from softlab.emulator.machine.native import NativeFunction, available, compiling
 from softlab.kernel import Kernel
 from softlab.sass import interpret
 from softlab.sass.form import PAIRS, PREDICATE, Slots
-from softlab.sass.segments import PureStep, Segment, segments
+from softlab.sass.segments import PureStep, Segment, segments, way_of
 from softlab.sass.traces import Trace, Traced, Untraced
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
@@ -128,10 +128,10 @@ def test_a_segment_keeps_how_its_results_lie():
     r = [np.uint32(0)] * (PAIRS + 2)
     r[0], r[1], r[2] = np.uint32(7), np.arange(3, dtype=np.uint32)[:, None], np.arange(32, dtype=np.uint32)[None, :]
     r[7], r[PREDICATE], r[PAIRS] = np.uint32(1), np.arange(32)[None, :] > 4, {}
-    way = segment.way(r)
-    assert segment.compiled(way) is None
+    way = way_of(r, segment.inputs)
+    assert segment.ways.get(way) is None
     segment.take(way, 0.0, r, "all")
-    compiled = segment.compiled(way)
+    compiled = segment.ways.get(way)
     assert compiled is not None
     one, two = r[1], r[2]
     results = compiled.run(r)
@@ -152,7 +152,7 @@ def test_a_step_that_cannot_be_traced_is_named():
     refused: list[int] = []
     segment = Segment([_step(4, sums, (0,), (1,)), _step(5, sums, (0,), (1,))], Slots(), refused.append)
     r = [np.uint32(0)] * (PAIRS + 2)
-    segment.take(segment.way(r), 0.0, r, "all")
+    segment.take(way_of(r, segment.inputs), 0.0, r, "all")
     assert (segment.usable, refused) == (False, [4])
 
 
@@ -187,19 +187,19 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     """Another process reads it, with neither a trace nor LLVM's passes; a damaged one is made anew."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     one, r = _kept_segment([]), _registers()
-    way = one.way(r)
+    way = way_of(r, one.inputs)
     one.take(way, 0.001, r, "hot")
-    assert one.compiled(way) is None
+    assert one.ways.get(way) is None
     one.take(way, 10.0, r, "hot")
     known = _registers()
-    results = one.compiled(way).run(known)
+    results = one.ways[way].run(known)
     other, again = _kept_segment([]), _registers()
     monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
     with monkeypatch.context() as later:
         later.setattr(Segment, "_compile", None)
         other.take(way, 0.05, again, "hot")
-    assert other.compiled(way).guards == one.compiled(way).guards
-    assert _given(other.compiled(way).run(again)) == _given(results)
+    assert other.ways[way].guards == one.ways[way].guards
+    assert _given(other.ways[way].run(again)) == _given(results)
     assert _given(again[:11]) == _given(known[:11])
     kept = {path: path.read_text() for path in tmp_path.rglob("*.txt")}
     for path in kept:
@@ -207,7 +207,7 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
     third, anew = _kept_segment([]), _registers()
     third.take(way, 10.0, anew, "hot")
-    assert _given(third.compiled(way).run(anew)) == _given(results)
+    assert _given(third.ways[way].run(anew)) == _given(results)
     assert kept == {path: path.read_text() for path in kept}
 
 
@@ -222,7 +222,7 @@ def test_that_a_step_cannot_be_traced_is_kept(tmp_path, monkeypatch):
     for seconds in (10.0, 0.05):
         refused: list[int] = []
         segment = Segment(steps, Slots(), refused.append)
-        segment.take(segment.way(r), seconds, r, "hot")
+        segment.take(way_of(r, segment.inputs), seconds, r, "hot")
         assert (segment.usable, refused) == (False, [4])
         monkeypatch.setattr(Segment, "_compile", None)
 

@@ -21,6 +21,15 @@ def test_lines_that_a_gpu_has_in_one_set():
     assert sum(places[line] == places[71] for line in range(1 << 14)) == 32
 
 
+def test_the_set_of_a_line_is_the_exclusive_or_of_those_of_its_bits():
+    found = Places(0, 1)
+    for line in np.random.default_rng(1).integers(1 << 40, size=500).tolist():
+        wanted = 0
+        for bit in range(22):  # of higher ones nothing is known
+            wanted ^= found[line & 1 << bit]
+        assert found[line] == wanted
+
+
 @pytest.mark.parametrize(
     ("stride", "count", "found"), [(31, 384, 5), (5, 448, 5), (5, 512, 10), (5, 1024, 77), (71, 448, 5), (7, 512, 0)]
 )
