@@ -20,7 +20,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ REASONS = (
     "short_scoreboard", "sleeping", "tex_throttle", "wait",
 )  # fmt: skip
 METRIC = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-PER_PROCESS, PROCESSES, SECONDS = 7, 4, 120
+PER_PROCESS, PROCESSES, SECONDS = 6, 8, 120
 
 
 def profiled(chosen: Any) -> list[Any]:
@@ -95,23 +95,27 @@ def record(chosen: Any, name: str, folder: Path, out: Path) -> Path:
         unknown.update(absent(done.stdout) if found else ())
         return dict(zip(asked, found, strict=False)), done.stderr[-300:] if len(found) < len(asked) else ""
 
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        parts = list(pool.map(part, range(0, len(names), PER_PROCESS)))
-    cases = {case: found for one, _ in parts for case, found in one.items()}
-    missing = [case for case in names if case not in cases]
-    for case in missing:
-        print("not profiled:", case)
-    for reason in sorted(unknown):
-        print("no column of Nsight Compute:", reason)
-    for error in filter(None, (error for _, error in parts)):
-        print(error)
     date = datetime.datetime.now(datetime.UTC).date()
     which = "the launches of profiled()" if hasattr(chosen, "profiled") else "every third launch"
     about = f"Nsight Compute on an {device}, {date}, cold: share of {METRIC.format('REASON')}, {which}"
     path = out / f"{name}_stalls_{short_name(device)}.json"
-    record = {"about": about, "missing": missing, "absent": sorted(unknown), "cases": cases}
-    text = json.dumps(record, separators=(",", ":"))
-    path.write_text(text.replace('},"', '},\n"') + "\n")
+    cases: dict[str, Any] = {}
+    # The record is written after each part: who ends this command early keeps what is there.
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        for ended in as_completed([pool.submit(part, first) for first in range(0, len(names), PER_PROCESS)]):
+            found, error = ended.result()
+            cases |= found
+            missing = [case for case in names if case not in cases]
+            known = {case: cases[case] for case in names if case in cases}
+            record = {"about": about, "missing": missing, "absent": sorted(unknown), "cases": known}
+            text = json.dumps(record, separators=(",", ":"))
+            path.write_text(text.replace('},"', '},\n"') + "\n")
+            if error:
+                print(error)
+    for case in missing:
+        print("not profiled:", case)
+    for reason in sorted(unknown):
+        print("no column of Nsight Compute:", reason)
     return path
 
 
