@@ -45,6 +45,7 @@ STATES = {
     "softlab.site.sweeps.Sweep",
     "softlab.timing.blocks.BlockClock",
     "softlab.timing.residents.SmRun",
+    "softlab.timing.slowest._Waits",
 }
 
 
