@@ -80,9 +80,9 @@ MORE_REGISTERS = {
     ("bfloat16", "softmax_backward", True, 256, 8): 128,
     ("bfloat16", "log_softmax_backward", True, 256, 8): 96,
 }
-#: Clusters that keep to the registers of so many blocks on an SM: (bytes of an element, inputs, unaligned, threads of
-#: a block) -> packs of each input -> blocks. They were faster than the compiler's own choice (H200, 2026-11-29), and
-#: spill at most 32 bytes per thread.
+#: How many blocks an SM must have registers for: (bytes of an element, inputs, unaligned, threads of a block) -> packs
+#: of each input -> blocks. These clusters were faster than with the compiler's own choice (H200, 2026-11-29), and spill
+#: at most 32 bytes per thread.
 RESIDENT = {
     (2, 1, False, 256): {9: 4, 10: 4, 11: 3, 12: 3, 13: 3, 14: 3},
     (2, 1, True, 256): {10: 4, 13: 3, 14: 3},
