@@ -87,7 +87,7 @@ RESIDENT = {
     (True, 512, 5): 2,
     **{(unaligned, 256, packs): 3 for unaligned in (False, True) for packs in (5, 6, 7, 8)},
 }
-#: The largest cluster may have so many packs in blocks of so many threads.
+#: The largest cluster: blocks, threads of a block, packs of a thread.
 MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS, MOST_OF_CLUSTERS = 16, 256, 8
 #: The time of a row in a cluster of that gradient: microseconds per pack of a thread, per 256 threads of a block and
 #: per doubling of the cluster. The part of a block that is not in flight, the part of its bandwidth that memory gives,

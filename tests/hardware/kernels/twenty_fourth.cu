@@ -458,7 +458,7 @@ __global__ void price_bands(const u32* __restrict__ prices, int* __restrict__ co
   if (k < n) atomicAdd(&counts[__umulhi(prices[k], bands)], 1);
 }
 
-// The same in shared memory first; a block takes every so many houses.
+// The same in shared memory first. The blocks take turns at the houses.
 __global__ void price_bands_by_block(const u32* __restrict__ prices, int* __restrict__ counts, int n, int bands) {
   extern __shared__ int own[];
   for (int k = threadIdx.x; k < bands; k += blockDim.x) own[k] = 0;
