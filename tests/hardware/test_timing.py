@@ -130,6 +130,7 @@ def test_the_first_stall_reason_is_that_of_nsight_compute():
         ("twenty_first", "h200"),
         ("twenty_second", "h200"),
         ("twenty_third", "h200"),
+        ("twenty_fourth", "h200"),
     ],
 )
 def test_docs_say_in_how_many_launches_of_a_blind_set_the_first_stall_reason_is_right(name, gpu):
