@@ -216,7 +216,7 @@ class Machine:
                 pc = self._turns.choose(self._waiting)
                 self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
                 if self.issued > self.setup.budget:
-                    raise self._infinite_loop(f"issued more than {self.setup.budget} instructions")
+                    raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
                 if self._turns.stuck:
                     self._give_way()
                 runs += 1
