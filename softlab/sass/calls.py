@@ -2,8 +2,9 @@
 
 The address of a device function is eight times its number in the table of functions, which constant bank 2 begins with;
 the table has its place in the code. Where only one kernel of a module takes addresses of functions there may be no
-table: the address is then the place in the code itself. Functions that the driver brings, such as ``vprintf``, lie elsewhere: the linker
-writes their addresses into bank 4. Here they are done at once. How long they take was not measured.
+table: the address is then the place in the code itself. Functions that the driver brings, such as ``vprintf``, lie
+elsewhere: the linker writes their addresses into bank 4. Here they are done at once. How long they take was not
+measured.
 """
 
 from __future__ import annotations
