@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from math import prod
 from time import perf_counter
 from typing import Any
 
@@ -256,11 +257,14 @@ class Machine:
         self._turns.go_on()
 
     def _infinite_loop(self, what: str) -> KernelFault:
-        instruction = self.code.instructions[self.pc]
+        instruction, setup = self.code.instructions[self.pc], self.setup
+        advice = "Check what should end the loop"
+        if setup.blocks < prod(setup.grid):
+            advice += ". A block that waits for one that is not interpreted never ends"
         return KernelFault(
             "infinite-loop",
-            f"the interpreted blocks {what}; the last instruction is {instruction.text!r} (line {instruction.line}). A "
-            "block that waits for one that is not interpreted never ends",
+            f"the interpreted blocks {what}; the last instruction is {instruction.text!r} (line {instruction.line}). "
+            f"{advice}",
             FaultSite(instruction.line),
         )
 
