@@ -304,9 +304,10 @@ def check_modelled(kernel: Kernel) -> None:
         if instruction.opcode == "cp" and instruction.has("tensor"):
             raise unsupported(
                 instruction,
-                "its time is not modelled. Copies by a tensor map have not been measured",
+                "copies by a tensor map have not been measured",
                 file=kernel.program.file,
                 advice="The counters and checks of a run are there all the same",
+                who="the timing model",
             )
 
 

@@ -1,8 +1,10 @@
 """Calls: which functions a kernel's code has, whether they may call themselves, and the driver's own functions.
 
 The address of a device function is eight times its number in the table of functions, which constant bank 2 begins with;
-the table has its place in the code. Functions that the driver brings, such as ``vprintf``, lie elsewhere: the linker
-writes their addresses into bank 4. Here they are done at once. How long they take was not measured.
+the table has its place in the code. Where only one kernel of a module takes addresses of functions there may be no
+table: the address is then the place in the code itself. Functions that the driver brings, such as ``vprintf``, lie
+elsewhere: the linker writes their addresses into bank 4. Here they are done at once. How long they take was not
+measured.
 """
 
 from __future__ import annotations
@@ -69,12 +71,13 @@ def function_handles(functions: Mapping[str, int], table: bytes | bytearray) -> 
     """Device function -> the number that stands for its address in the machine code.
 
     Arguments:
-        functions: device function -> its address in the code. table: constant bank 2, which begins with the table of
-            functions, if the kernel has one.
+        functions: device function -> its place in the code. table: constant bank 2, which begins with the table of
+            functions, if the kernel has one. Without a table each function's place is its address.
     """
     whole = len(table) // _HANDLE_BYTES * _HANDLE_BYTES
     entries = np.frombuffer(bytes(table[:whole]), np.uint64).tolist()
-    return {name: _HANDLE_BYTES * entries.index(at) for name, at in functions.items() if at in entries}
+    numbers = {name: _HANDLE_BYTES * entries.index(at) for name, at in functions.items() if at in entries}
+    return numbers or dict(functions)
 
 
 class DriverCalls:

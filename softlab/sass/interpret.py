@@ -26,6 +26,7 @@ from softlab.sass.calls import DriverCalls, function_handles, may_recurse
 from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
 from softlab.sass.cubin import Cubin
 from softlab.sass.decode import Code, Instruction, decode
+from softlab.sass.lanes import WARP
 from softlab.sass.machine import Machine
 from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
@@ -34,8 +35,8 @@ from softlab.sass.streams import Streams
 
 #: The architecture whose machine code is known.
 ARCHITECTURE = "sm_90"
-#: Instructions that all interpreted warps together may issue.
-BUDGET = 200_000_000
+#: Instructions that all interpreted warps together may issue, and that each may issue on average: some 50 ms of a GPU.
+BUDGET, _OF_WARP = 200_000_000, 20_000_000
 _STACK_ALIGN = 16
 #: What the driver gives to the grid of a cooperative launch: the bytes of the workspace, and the word of the grid's
 #: barrier (``grid_workspace`` in ``cooperative_groups/details/driver_abi.h``).
@@ -141,7 +142,7 @@ def interpret(
     *,
     smem: int = 0,
     blocks: Sequence[int] | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     variables: VariableValues | None = None,
     paced: bool = False,
     **watched: Any,
@@ -153,7 +154,8 @@ def interpret(
         args: one for each parameter, as :meth:`softlab.Kernel.run` takes them (NumPy arrays).
         smem: dynamic shared memory per block in bytes.
         blocks: linear indices of the blocks to interpret. Whole clusters are interpreted. None: all.
-        budget: instructions that all warps together may issue. watched: as :meth:`Machine.run` takes it.
+        budget: instructions that all warps together may issue; by default 20 million per warp, 200 million at most. A
+            launch that issues more is taken for one that never ends. watched: as :meth:`Machine.run` takes it.
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
@@ -204,7 +206,7 @@ def _setup(
     block: Index3,
     smem: int,
     blocks: Sequence[int] | None,
-    budget: int,
+    budget: int | None,
     parameters: bytes,
     memory: Allocations,
 ) -> Setup:
@@ -214,13 +216,16 @@ def _setup(
     driver = _driver(compiled.cubin, memory)
     stack = MOST_LOCAL_BYTES if compiled.recursive else compiled.stack
     sms, workspace = Device.named(program.arch).sm_count, memory.add(_WORKSPACE, name="the workspace of the grid")
+    chosen = _interpreted(blocks, grid, cluster)
+    if budget is None:
+        budget = min(BUDGET, _OF_WARP * len(chosen) * -(-prod(block) // WARP))
     given = Given(stack, smem, sms, workspace, any(variable.space == "const" for variable in compiled.image.variables))
     first = first_bank(grid, block, compiled.image.cluster, parameters, given)
     return Setup(
         grid,
         block,
         cluster,
-        _interpreted(blocks, grid, cluster),
+        chosen,
         _constants(program, compiled, first, driver, memory),
         GlobalMemory(memory),
         RESERVED_SHARED + _static_bytes(compiled.image) + smem,

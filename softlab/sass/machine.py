@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
+from math import prod
 from time import perf_counter
 from typing import Any
 
@@ -216,7 +217,7 @@ class Machine:
                 pc = self._turns.choose(self._waiting)
                 self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
                 if self.issued > self.setup.budget:
-                    raise self._infinite_loop(f"issued more than {self.setup.budget} instructions")
+                    raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
                 if self._turns.stuck:
                     self._give_way()
                 runs += 1
@@ -256,11 +257,14 @@ class Machine:
         self._turns.go_on()
 
     def _infinite_loop(self, what: str) -> KernelFault:
-        instruction = self.code.instructions[self.pc]
+        instruction, setup = self.code.instructions[self.pc], self.setup
+        advice = "Check what should end the loop"
+        if setup.blocks < prod(setup.grid):
+            advice += ". A block that waits for one that is not interpreted never ends"
         return KernelFault(
             "infinite-loop",
-            f"the interpreted blocks {what}; the last instruction is {instruction.text!r} (line {instruction.line}). A "
-            "block that waits for one that is not interpreted never ends",
+            f"the interpreted blocks {what}; the last instruction is {instruction.text!r} (line {instruction.line}). "
+            f"{advice}",
             FaultSite(instruction.line),
         )
 

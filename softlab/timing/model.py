@@ -377,12 +377,16 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
         names = " and ".join(launch.driver_calls)
         reasons.append(f"the threads call {names}, whose time was not measured and is not in the estimate")
     if launch.blocks_wait:
-        reasons.append("blocks wait for others of the grid, and how often they look is known roughly")
+        certain = code.looks.any() or code.tries_again or not code.looks_again
+        what = "" if certain else "a loop loads what other blocks write, so perhaps "
+        reasons.append(f"{what}blocks wait for others of the grid, and how often they look is known roughly")
         if (seen := len(columns.blocks)) < launch.blocks:
             what = f"only {seen} of these {launch.blocks} blocks were interpreted"
             reasons.append(f"{what}, so the waits may be too short")
     elif columns.most_lanes(code.tries) > 1:
         reasons.append("threads of a block wait for each other at a lock, and how often they look is known roughly")
+    elif prod(launch.block) > 1 and code.looks[columns.instructions].any():
+        reasons.append("threads of a block look at memory until others have written it, and how often is not known")
     if code.sleeps[columns.instructions].any():
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
     if code.times_itself[columns.instructions].any():

@@ -23,6 +23,9 @@ _ATOMICS = frozenset(("ATOM", "ATOMG", "ATOMS", "RED", "REDG"))
 #: Those of global memory that bring a value.
 _IN_GLOBAL = frozenset(("ATOM", "ATOMG"))
 _FLOATS = frozenset(("F32", "F16", "F16x2", "BF16", "BF16_V2", "FTZ"))
+#: What a loop that only looks does not do: change memory that others see, meet others, or call a function.
+_ACTS = frozenset(("ST", "STG", "STS", "STAS", *_ATOMICS, "REDAS", "BAR", "SYNCS", "UCGABAR_WAIT", "CALL"))
+_COMPARISONS = frozenset(("ISETP", "FSETP", "DSETP", "LOP3", "R2P"))
 _CLOCKS = frozenset(("SR_CLOCK", "SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI"))
 
 
@@ -34,7 +37,8 @@ class CodeTraits:
     whether it passes L1 by. ``stalls`` int64: its stall count. bool: whether it ``waits`` for a scoreboard, has a guard
     (``guarded``), ``jumps``, ``ends`` lanes, is a BSYNC (``meets``), a YIELD (``yields``), or a WARPSYNC.EXCLUSIVE
     (``parts``), compares and ``swaps`` global memory, ``sleeps``, or reads a clock in a loop (``times_itself``).
-    ``tries``: an atomic of a loop that tries the same in each turn, as for a lock. ``looks_again``: whether a loop
+    ``tries``: an atomic of a loop that tries the same in each turn, as for a lock. ``looks``: a load of a loop that
+    looks at the same place in each turn until another thread has written it. ``looks_again``: whether a loop
     loads what other blocks write: every reader sees it as L2 has it. ``tries_again``: whether one that ``tries`` does
     it in global memory.
     """
@@ -53,6 +57,7 @@ class CodeTraits:
     sleeps: np.ndarray
     times_itself: np.ndarray
     tries: np.ndarray
+    looks: np.ndarray
     looks_again: bool
     tries_again: bool
 
@@ -82,6 +87,7 @@ class CodeTraits:
             np.array([name == "NANOSLEEP" for name in opcodes], bool),
             np.array([_reads_clock(one) and _inside(n, loops) for n, one in enumerate(code)], bool),
             tries,
+            np.array([_looks(code, n, loops) for n in range(len(code))], bool),
             any(_inside(n, loops) for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers),
             bool((tries & np.array([name in _IN_GLOBAL for name in opcodes], bool)).any()),
         )
@@ -106,6 +112,25 @@ def _tries_again(code: Sequence[MachineInstruction], place: int, loops: Sequence
     return _may_wait(code[place]) and any(
         _same_again(code[first : last + 1], code[place]) for first, last in loops if first <= place <= last
     )
+
+
+def _looks(code: Sequence[MachineInstruction], place: int, loops: Sequence[tuple[int, int]]) -> bool:
+    """Whether a load waits for what another thread writes. Other loads of one place are taken out of a loop."""
+    one = code[place]
+    if one.opcode != "LDS" and not (one.opcode in ("LDG", "LD") and "STRONG" in one.modifiers):
+        return False
+    inside = [code[first : last + 1] for first, last in loops if first <= place <= last]
+    return any(
+        not any(other.opcode in _ACTS for other in loop) and _same_again(loop, one) and _is_compared(loop, one)
+        for loop in inside
+    )
+
+
+def _is_compared(loop: Sequence[MachineInstruction], one: MachineInstruction) -> bool:
+    """Whether an instruction of a loop makes a predicate of what another one gives."""
+    given = registers(one)
+    compared = (found for other in loop if other.opcode in _COMPARISONS and (found := registers(other)) is not None)
+    return given is not None and any(given.writes & found.reads for found in compared)
 
 
 def _may_wait(one: MachineInstruction) -> bool:

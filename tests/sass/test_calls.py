@@ -37,6 +37,27 @@ def test_results_are_those_of_the_ptx(name, args, called, stack):
     assert kernel.estimate(1, 5, args).microseconds > 0
 
 
+LONE = """
+typedef float (*Function)(float, float);
+__device__ float add(float a, float b) { return a + b; }
+__device__ float multiply(float a, float b) { return a * b; }
+__device__ Function table[2] = {add, multiply};
+extern "C" __global__ void alone(const int* which, float* x) {
+  x[threadIdx.x] = table[which[threadIdx.x]](x[threadIdx.x], 10.0f);
+}"""
+
+
+@pytest.mark.parametrize("runs", [0, 1])
+def test_the_only_kernel_of_a_source_calls_by_address(runs):
+    """Such a kernel has no table of functions: an address is a place in its code."""
+    which, x = np.array([0, 1, 1, 0, 1], np.int32), np.arange(5, dtype=np.float32)
+    kernel, expected = Kernel(LONE, "alone"), np.where(which == 1, x * 10, x + 10)
+    for _ in range(runs):  # then the emulator has written its own addresses into the variable
+        kernel.run(1, 5, (which, x.copy()), record=False)
+    assert interpret(kernel, 1, 5, (which, x), variables=kernel.variables).output(1).tolist() == expected.tolist()
+    assert kernel.estimate(1, 5, (which, x)).microseconds > 0
+
+
 def test_a_deep_recursion_says_what_stack_it_needs():
     source = """
 __device__ __noinline__ int down(int n) { volatile int own[8] = {n}; return n ? down(n - 1) + own[n % 8] : 0; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -177,7 +178,7 @@ extern "C" __global__ void wait(volatile int* flag) {
 }"""
     kernel = Kernel(source, "wait")
     assert len(interpret(kernel, 2, 1, (np.zeros(2, np.int32),)).streams) == 2
-    with pytest.raises(KernelFault, match="more than 10000 instructions") as caught:
+    with pytest.raises(KernelFault, match="issued 10000 instructions and have not ended") as caught:
         interpret(kernel, 2, 1, (np.zeros(2, np.int32),), blocks=[0], budget=10_000)
     assert caught.value.kind == "infinite-loop"
 
@@ -316,3 +317,17 @@ def test_a_match_takes_a_pass_per_value_of_the_lanes_that_execute_it(different):
     for stream in found.streams:
         matches = stream.accesses.space == Space.VALUES
         assert stream.accesses.wavefronts[matches].tolist() == [different]
+
+
+def test_a_loop_without_end_is_given_up_the_sooner_the_fewer_warps_there_are(monkeypatch):
+    source = 'extern "C" __global__ void on(volatile int* x) {\n  while (true) x[0] = x[0] + 1;\n}'
+    kernel, budgets = Kernel(source, "on"), []
+    module = import_module("softlab.sass.interpret")
+    monkeypatch.setattr(module, "BUDGET", 8_000)
+    monkeypatch.setattr(module, "_OF_WARP", 3_000)
+    for threads in (32, 64, 128):
+        with pytest.raises(KernelFault, match="have not ended") as caught:
+            kernel.estimate(1, threads, (np.zeros(1, np.int32),))
+        assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
+        budgets.append(int(str(caught.value).split(" instructions")[0].split()[-1]))
+    assert budgets == [3_000, 6_000, 8_000]

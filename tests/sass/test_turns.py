@@ -56,6 +56,14 @@ def test_a_block_without_the_one_that_it_waits_for_is_found_at_once():
     with pytest.raises(KernelFault, match="wait for what none of them does") as caught:
         interpret(Kernel(CHAIN, "chain"), 12, 32, args, blocks=[3], budget=100_000)
     assert (caught.value.kind, caught.value.line) == ("infinite-loop", 3)
+    assert "waits for one that is not interpreted" in str(caught.value)
+
+
+def test_a_loop_without_end_of_the_only_block_is_not_laid_to_others():
+    source = 'extern "C" __global__ void on(volatile int* x) {\n  while (x[0] == 0) {}\n  x[1] = 1;\n}'
+    with pytest.raises(KernelFault, match=r"Check what should end the loop$") as caught:
+        Kernel(source, "on").estimate(1, 32, (np.zeros(2, np.int32),))
+    assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
 
 
 def test_all_blocks_are_interpreted_where_they_wait_for_each_other():

@@ -227,3 +227,53 @@ def test_atomics_on_one_word_bound_a_launch_though_no_warp_waits_for_them():
     assert found.use["atomics"] > 0.9
     assert max(found.use, key=found.use.__getitem__) in BOUNDS
     assert {type(share) for share in found.use.values()} == {float}
+
+
+LOOKING = r"""
+extern "C" __global__ void shared_flag(int* x) {
+  __shared__ volatile int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 32) { __threadfence_block(); flag = 1; }
+  if (threadIdx.x < 32) while (flag == 0) {}
+  x[threadIdx.x] = 1;
+}
+extern "C" __global__ void global_flag(int* x, volatile int* flag) {
+  if (threadIdx.x == 32) { __threadfence_block(); *flag = 1; }
+  if (threadIdx.x < 32) while (*flag == 0) {}
+  x[threadIdx.x] = 1;
+}
+extern "C" __global__ void table(int* x, int n) {
+  __shared__ int jumps[64];
+  jumps[threadIdx.x] = (threadIdx.x * 7 + 1) % 64;
+  __syncthreads();
+  int at = threadIdx.x, steps = 0;
+  do { at = jumps[at]; ++steps; } while (at != threadIdx.x && steps < n);
+  x[threadIdx.x] = steps;
+}
+extern "C" __global__ void last_block(const int* x, volatile int* parts, unsigned* ticket, int* sum) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    parts[blockIdx.x] = x[blockIdx.x];
+    __threadfence();
+    last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last) for (int k = threadIdx.x; k < gridDim.x; k += blockDim.x) atomicAdd(sum, parts[k]);
+}
+"""
+
+
+@pytest.mark.parametrize(("name", "more"), [("shared_flag", ()), ("global_flag", (words(),))])
+def test_threads_that_look_until_others_of_their_block_have_written_are_named(name, more):
+    found = Kernel(LOOKING, name).estimate(1, 64, (words(64), *more))
+    assert found.validated.startswith("not validated: threads of a block look at memory until others have written it")
+
+
+def test_who_loads_from_other_places_in_each_turn_does_not_wait():
+    assert Kernel(LOOKING, "table").estimate(1, 64, (words(64), 50)).validated.startswith("on an H200")
+
+
+def test_a_loop_over_what_other_blocks_have_written_is_not_called_a_wait():
+    found = Kernel(LOOKING, "last_block").estimate(8, 64, (words(8), words(8), words(1, np.uint32), words()))
+    assert found.validated.startswith("not validated: a loop loads what other blocks write, so perhaps blocks wait")
