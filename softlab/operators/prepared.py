@@ -119,7 +119,8 @@ def _torch_guard() -> Callable[[Any], Callable[[Any], bool]] | None:
     """A tensor -> whether another one is like it; None where PyTorch has no such function.
 
     Such tensors have the same type, dispatch keys, dtype, device, sizes and strides, and both or none requires a
-    gradient. Within ``torch.autocast`` the dispatch keys of its devices are others. Code that PyTorch's compiler generates asks so. One call takes less than half the time of asking for each.
+    gradient. Within ``torch.autocast`` the dispatch keys of its devices are others. Code that PyTorch's compiler
+    generates asks so. One call takes less than half the time of asking for each.
     """
     import torch
 
