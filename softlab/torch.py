@@ -1,7 +1,7 @@
 """softmax and log_softmax for PyTorch's autograd: softlab's kernels forward and backward.
 
 PyTorch is no dependency of softlab: the first call of one of these functions imports it. ``torch.func`` and
-``torch.compile`` do not see into them.
+``torch.compile`` do not see into them. ``torch.autocast`` concerns these functions alone, not :func:`softlab.softmax`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def softmax(x: Any, dim: int = -1, dtype: Any = None, *, policy: str | None = No
     Arguments:
         x: a float16, bfloat16, float32 or float64 tensor. CUDA tensors run on their GPU, CPU tensors in the emulator.
         dim: the axis; negative ones count from the end.
-        dtype: x is cast to this ``torch.dtype`` first (and the gradient back to x's). None: x's own.
+        dtype: x is cast to this ``torch.dtype`` first (and the gradient back to x's). None: x's own, and within
+            ``torch.autocast`` the one that PyTorch's own softmax takes: on a GPU float32 for float16 and bfloat16.
         policy: as for :func:`softlab.softmax`, both forward and backward: on a GPU None is "fast".
 
     Returns:
@@ -70,6 +71,8 @@ def _torch() -> Any:
 # - Most calls have a tensor like an earlier one. Two kinds are known per operator, axis and policy: a tensor with a
 #   gradient and one without. One question finds the kind, which has a class of its own, whose `forward` asks nothing.
 # - Nobody asks whether gradients are enabled: `apply` records nothing where they are not.
+# - Nor is a tensor of a known kind asked for autocast: a tensor's dispatch keys are others there, so it is of another
+#   kind.
 
 
 @cache
@@ -85,6 +88,8 @@ def _caller(op: str) -> Callable[..., Any]:
             calls.append((dim, policy, kinds))
         return recorded
 
+    enabled, chosen = _autocast_enabled(), _autocast(op)
+
     def any_call(x: Any, dim: Any, dtype: Any, policy: str | None) -> Any:
         recorded = recorder(dim if type(dim) is int else arrays.axis_number(dim), policy)
         if not isinstance(x, _torch().Tensor):
@@ -92,10 +97,38 @@ def _caller(op: str) -> Callable[..., Any]:
                 f"x is a {type_name(x)}: softlab.torch.{op} takes tensors alone, and softlab.{op} takes all other "
                 "arrays"
             )
+        if enabled(x.device.type):
+            return recorded(x.to(dtype or chosen(x.device.type, x.dtype)))
         return recorded(x) if dtype is None else call(x.to(dtype), dim, None, policy)
 
     call = one_kind.chooser(calls, any_call) if Device.present() else any_call
     return call
+
+
+def _autocast_enabled() -> Callable[[str], bool]:
+    """Type of a device -> whether code runs within ``torch.autocast`` for it."""
+    torch = _torch()
+    try:
+        torch.is_autocast_enabled("cpu")
+    except TypeError:  # before PyTorch 2.4 it means CUDA; on a CPU autocast leaves softmax alone
+        return lambda device: bool(device == "cuda" and torch.is_autocast_enabled())
+    return lambda device: bool(device in _AUTOCAST_DEVICES and torch.is_autocast_enabled(device))
+
+
+#: Where tensors have memory that the kernels take.
+_AUTOCAST_DEVICES = ("cuda", "cpu")
+
+
+def _autocast(op: str) -> Callable[[str, Any], Any]:
+    """(type of a device, dtype) -> what PyTorch's own operator casts to within ``torch.autocast``: PyTorch says it."""
+    torch = _torch()
+    halves = (torch.float16, torch.bfloat16)
+
+    @cache
+    def chosen(device: str, dtype: Any) -> Any:
+        return getattr(torch, op)(torch.empty(0, dtype=dtype, device=device), 0).dtype
+
+    return lambda device, dtype: chosen(device, dtype) if dtype in halves else dtype
 
 
 def _recorder(op: str, dim: int, policy: str | None, kinds: list[one_kind.Kind | None]) -> Callable[[Any], Any]:

@@ -261,6 +261,21 @@ class TestKnownKinds:
         assert function(x, dtype=torch.float64).dtype == torch.float64
         assert function(x, True).requires_grad
 
+    def test_another_kind_within_autocast(self, torch: Any, host_gpu: HostGpu, op: str, monkeypatch: Any) -> None:
+        """A tensor of a known kind is asked again there, in Python and as machine code."""
+        asked: list[str] = []
+        monkeypatch.setattr(softlab.torch, "_autocast_enabled", lambda: lambda device: bool(asked.append(device)))
+        softlab.torch._caller.cache_clear()
+        function, x = getattr(softlab.torch, op), torch.randn(4, 6, requires_grad=True)
+        for _ in range(3):
+            function(x), function(x.detach())
+        asked.clear()
+        function(x), function(x.detach())
+        assert not asked
+        with torch.autocast("cpu"):
+            function(x), function(x.detach())
+        assert asked == ["cpu", "cpu"]
+
     def test_threads(self, torch: Any, host_gpu: HostGpu, op: str) -> None:
         ours, theirs = getattr(softlab.torch, op), getattr(torch, op)
 

@@ -45,6 +45,15 @@ class Recording:
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return f"recorded on {self.device}, {self.date} ({versions})"
 
+    @property
+    def warning(self) -> str:
+        """What a table or picture of it must say when the kernels are others today; "" when they are the same."""
+        from softlab.cuda.compile import sources_digest
+
+        if self.sources == sources_digest():
+            return ""
+        return "The kernels have changed since then: these figures are those of the kernels that were measured."
+
 
 def folder() -> Path:
     """Where the recordings are."""

@@ -67,7 +67,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 @command("bench", 'Compare policy "fast" with a copy and other libraries: recorded, or measured here.', _arguments)
 def _bench(options: argparse.Namespace) -> int:
     from softlab.bench import recordings, standings
-    from softlab.cuda.compile import sources_digest
     from softlab.hardware.devices import Device
 
     _check_outputs(options)
@@ -98,8 +97,8 @@ def _bench(options: argparse.Namespace) -> int:
         _print_changes(standings.speedups(standings.comparisons(old, selection), cells), old.stamp, stamp)
     else:
         _print_cells(cells, stamp, whole=not asked)
-    if recording.sources != sources_digest():
-        print_text("The kernels have changed since then: these figures are those of the kernels that were measured.")
+    if recording.warning:
+        print_text(recording.warning)
     _write_outputs(options, recording, asked, stamp)
     return 0
 
@@ -321,6 +320,8 @@ def _claims(recording: Any, options: argparse.Namespace, asked: dict[str, str]) 
     for claim in claims.judge(recording):
         print_text(str(claim))
     print_text(f"\n{recording.stamp}. {recording.method}")
+    if recording.warning:
+        print_text(recording.warning)
     return 0
 
 

@@ -34,6 +34,8 @@ def show(recording: Any, options: argparse.Namespace) -> int:
                 rows.append((dtype, first, last, len(shares), f"{min(shares):.2f}", f"{statistics.median(shares):.2f}"))
     print_table(f"{TITLE}: part of a copy's speed", ("dtype", "from", "to", "cells", "least", "median"), rows)
     print_text(f"{recording.stamp}; by {recording.command}")
+    if recording.warning:
+        print_text(recording.warning)
     if options.picture:
         from softlab.views.sweep import sweep_picture
 

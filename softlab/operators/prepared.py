@@ -119,7 +119,8 @@ def _torch_guard() -> Callable[[Any], Callable[[Any], bool]] | None:
     """A tensor -> whether another one is like it; None where PyTorch has no such function.
 
     Such tensors have the same type, dispatch keys, dtype, device, sizes and strides, and both or none requires a
-    gradient. Code that PyTorch's compiler generates asks so. One call takes less than half the time of asking for each.
+    gradient. Within ``torch.autocast`` the dispatch keys of its devices are others. Code that PyTorch's compiler
+    generates asks so. One call takes less than half the time of asking for each.
     """
     import torch
 
@@ -146,7 +147,9 @@ def _tells_tensors_apart(guard: Callable[[Any], Callable[[Any], bool]], torch: A
         torch.ones(2, 3, requires_grad=True), torch._neg_view(matrix), torch.nn.Parameter(matrix, False), None,
     )  # fmt: skip
     check = guard(matrix)
-    return check(torch.zeros(2, 3)) is True and not any(check(other) for other in others)
+    with torch.autocast("cpu"):
+        autocast = check(torch.zeros(2, 3))
+    return check(torch.zeros(2, 3)) is True and not autocast and not any(check(other) for other in others)
 
 
 def _torch_assigns() -> bool:

@@ -245,10 +245,15 @@ def test_the_readmes_pictures_of_the_sweeps_are_what_the_recordings_give(capsys,
 
 
 @pytest.mark.parametrize("changed", [True, False])
-def test_a_recording_of_other_kernels_is_marked(capsys, monkeypatch, changed):
-    recorded = recordings.load("fast_h200").sources
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("fast_h200", ("--recorded", "--op", "softmax", "--cols", "1024")), ("sweep_h200", ()), ("sweep_h100", ()),
+     ("claims_h200", ())],
+)  # fmt: skip
+def test_a_recording_of_other_kernels_is_marked(capsys, monkeypatch, name, options, changed):
+    recorded = recordings.load(name).sources
     monkeypatch.setattr("softlab.cuda.compile.sources_digest", lambda: "other" if changed else recorded)
-    status, out, _ = run(capsys, "bench", "--recorded", "--op", "softmax", "--cols", "1024")
+    status, out, _ = run(capsys, "bench", *(options or (name,)))
     assert status == 0
     assert ("The kernels have changed since then" in out) is changed
 

@@ -3,9 +3,11 @@
     python -m tests.hardware.random_cases --count 100000 --seed 1 --json tests/data/random_cases_h200.json
     python -m tests.hardware.random_cases --count 1000 --least 60000 --longest 5000000 --most 20000000 --fused 0
     python -m tests.hardware.random_cases --count 10000 --sms 4 --least 1 --longest 128 --most 150000 --fused 0.5
+    python -m tests.hardware.random_cases --count 5000 --sms 4 --most 400000 --families all
 
-Exit status 1 where a case fails or a process is lost; each failing case is printed with the command that runs it
-again, alone. The cases are the same for any number of processes.
+With ``--families`` each case has a shape for which the plan takes one of these families of kernels, or of all.
+Exit status 1 where a case fails, a process is lost, or a family that was asked for did not run; each failing case is
+printed with the command that runs it again, alone. The cases are the same for any number of processes.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,8 +34,10 @@ import numpy as np
 
 from softlab.cuda import compile as compiler
 from softlab.cuda import gpu
+from softlab.hardware import devices
 from tests.random_cases.cases import FUSED, ROWS, Case, drawn
 from tests.random_cases.check import CaseExecutor, Outcome, judge, perform
+from tests.random_cases.families import Aim, aimed, aims
 from tests.random_cases.few_sms import MANY_ROWS, plan_for
 from tests.random_cases.layouts import Layout
 from tests.random_cases.prepare import prepare
@@ -91,7 +96,11 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How cases are drawn: all that a number needs to become a case. ``sms``: the SMs that plans are for; 0: all."""
+    """How cases are drawn: all that a number needs to become a case.
+
+    ``sms``: the SMs that plans are for; 0: all. ``families``: those of kernels that shapes are for, or "all"; none:
+    shapes are for no kernel.
+    """
 
     seed: int
     policies: tuple[str, ...]
@@ -100,8 +109,20 @@ class Drawing:
     longest: int = LONGEST
     fused: float = FUSED
     sms: int = 0
+    families: tuple[str, ...] = ()
+
+    @cached_property
+    def aims(self) -> tuple[Aim, ...]:
+        """Shapes for the families. A process gets them with the drawing, if they are known."""
+        if not self.families:
+            return ()
+        device = devices.resolve()
+        wanted = () if self.families == ("all",) else self.families
+        return aims(replace(device, sm_count=self.sms or device.sm_count), self.most, wanted, self.policies)
 
     def case(self, number: int) -> Case:
+        if self.families:
+            return aimed(self.seed, number, self.aims)
         lengths: Any = {"most": self.most, "least": self.least, "longest": self.longest}
         rows = MANY_ROWS if self.sms else ROWS
         return drawn(self.seed, number, **lengths, policies=self.policies, fused=self.fused, rows=rows)
@@ -117,7 +138,8 @@ class Drawing:
         plain = Drawing(self.seed, self.policies)
         names = ("most", "least", "longest", "fused", "sms")
         said = [f"--{name} {getattr(self, name)}" for name in names if getattr(self, name) != getattr(plain, name)]
-        return " ".join([f"--seed {self.seed}", f"--policies {' '.join(self.policies)}", *said])
+        families = [f"--families {' '.join(self.families)}"] if self.families else []
+        return " ".join([f"--seed {self.seed}", f"--policies {' '.join(self.policies)}", *said, *families])
 
 
 def _group(job: tuple[Drawing, range]) -> list[tuple[tuple, int]]:
@@ -288,13 +310,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--least", type=int, default=0, help="columns at least: then all lengths up to --longest")
     parser.add_argument("--longest", type=int, default=LONGEST, help="columns at most")
     parser.add_argument("--sms", type=int, default=0, help="number of SMs to plan for, with more rows; 0: all")
+    parser.add_argument("--families", nargs="+", default=[], help="families of kernels that shapes are for, or: all")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=np.inf, help="end after so long, with fewer cases")
     parser.add_argument("--json", type=Path, help="write the summary there")
     given = parser.parse_args(arguments)
     started = time.monotonic()
     lengths = {"most": given.most, "least": given.least, "longest": given.longest}
-    drawing = Drawing(given.seed, tuple(given.policies), **lengths, fused=given.fused, sms=given.sms)
+    drawn: dict[str, Any] = {**lengths, "fused": given.fused, "sms": given.sms, "families": tuple(given.families)}
+    drawing = Drawing(given.seed, tuple(given.policies), **drawn)
+    wanted = {aim.family for aim in drawing.aims}
     kernels: set[str] = set()
     record = summary(outcomes(drawing, given.count, given.processes, given.seconds, kernels))
     command = f"python -m tests.hardware.random_cases --count {given.count} {drawing.options}"
@@ -303,6 +328,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         **about(),
         "seconds": round(time.monotonic() - started),
         "kernels": sorted(kernels),
+        "missing": sorted(wanted - kernels),
         **record,
     }
     for failure in record["failures"][:10]:
@@ -313,7 +339,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(record, indent=1) + "\n")
-    return 1 if record["failed"] else 0
+    return 1 if record["failed"] or record["missing"] else 0
 
 
 if __name__ == "__main__":

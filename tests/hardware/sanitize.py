@@ -43,6 +43,7 @@ from tests.random_cases import oracle
 from tests.random_cases.bounds import Arithmetic, compare
 from tests.random_cases.cases import BACKWARD, Case
 from tests.random_cases.check import CaseExecutor, judge, perform
+from tests.random_cases.families import Aim, aims
 from tests.random_cases.fusions import CaseFusion
 from tests.random_cases.prepare import prepare
 
@@ -77,6 +78,13 @@ LONG_STRIDED = ((60_000, 20), (60_000, 21))
 TILES = ((40_000, 3), (40_000, 10))
 #: Matrices of fused tiles, and whether each row has a bias and a mask of its own, which move with the tile.
 FUSED_TILES = tuple(product(((1700, 20, 20), (680, 50, 35)), (False, True)))
+#: Families that no launch above takes. The plan says for which problems it takes them, on a GPU of few SMs: of so many
+#: that are drawn, with arrays of at most so many elements.
+SELDOM = {
+    "fast": ("fast_columns_backward",),
+    "invariant": ("invariant_stream", "invariant_stream_backward", "invariant_tile", "invariant_tile_backward"),
+}
+SELDOM_SMS, SELDOM_DRAWN, SELDOM_ELEMENTS = 4, 3000, 140_000
 #: The longest row under a tool. racecheck is slow: it runs no pipelines, and no rows above that begin in the
 #: middle of a pack. In double precision 140 001 columns take the other kernels.
 LONGEST = {"memcheck": 1_100_000, "racecheck": 140_001, "initcheck": 1_100_000, "synccheck": 1_100_000}
@@ -194,6 +202,23 @@ def _every_launch(selection: LaunchSelection) -> Iterator[CheckedCall]:
             yield CheckedCall(str(case), partial(_run_case, case))
     if "oneflow" in selection.policies:
         yield from _other_launches(selection)
+    for policy in selection.policies:
+        yield from _seldom_launches(selection, policy)
+
+
+def _seldom_launches(selection: LaunchSelection, policy: str) -> Iterator[CheckedCall]:
+    """The largest problem of each of the policy's families of ``SELDOM``, by operator and type."""
+    if policy not in SELDOM:
+        return
+    few = replace(softlab.Device.present() or softlab.Device.named("H200"), sm_count=SELDOM_SMS)
+    found = aims(few, SELDOM_ELEMENTS, SELDOM[policy], (policy,), tried=SELDOM_DRAWN)
+    for op, dtype, family in product(selection.ops, selection.dtypes, SELDOM[policy]):
+        of_it = [aim for aim in found if (aim.family, aim.op, aim.dtype) == (family, op, dtype)]
+        largest = max(of_it, key=lambda aim: aim.elements, default=None)
+        if largest is not None and largest.cols <= selection.longest:
+            shape = f"{largest.outer} x {largest.cols} x {largest.stride}"
+            run = partial(_run_aim, largest)
+            yield CheckedCall(f"{op} {dtype} {shape} in {family} by plan", run)
 
 
 def _other_launches(selection: LaunchSelection) -> Iterator[CheckedCall]:
@@ -246,6 +271,12 @@ def _run_on_few_sms(
     return _run_plan(plans.plan(rows, cols, dtype, op=op, policy="fast", device=few, options=options), executor)
 
 
+def _run_aim(aim: Aim, executor: CaseExecutor) -> Ran:
+    """A problem that a family takes on few SMs."""
+    few = replace(softlab.Device.present() or softlab.Device.named("H200"), sm_count=SELDOM_SMS)
+    return _run_plan(aim.plan(few), executor)
+
+
 def _run_in_large_steps(
     op: str, dtype: str, sms: int, rows: int, cols: int, options: tuple[str, ...], executor: CaseExecutor
 ) -> Ran:
@@ -267,11 +298,11 @@ def _run_in_single_elements(op: str, dtype: str, rows: int, cols: int, executor:
 
 
 def _run_plan(plan: plans.Plan, executor: CaseExecutor) -> Ran:
-    """A plan, on plain arrays. If it has a stride, the rows are the columns of a matrix."""
+    """A plan, on plain arrays. If it has a stride, its rows lie along the middle one of three axes."""
     case = _case(plan.op, plan.dtype, plan.cols, "plain", plan.policy)
     random = np.random.default_rng(0)
     element, inputs = ELEMENT_TYPES[plan.dtype], len(case.kinds)
-    shape = (plan.rows, plan.cols) if plan.stride == 1 else (plan.cols, plan.rows)
+    shape = (plan.rows // plan.stride, plan.cols, plan.stride)
     hosts = [random.standard_normal(shape).astype(element.numpy) for _ in range(inputs)]
     arrays = [executor.memory(host, case) for host in hosts]
     output = executor.memory(np.full_like(hosts[0], 12345), case)
@@ -282,9 +313,9 @@ def _run_plan(plan: plans.Plan, executor: CaseExecutor) -> Ran:
     def check() -> str:
         arithmetic = Arithmetic(element.compute, fast=element.compute == "float32")
         formula: Any = {**oracle.FORWARD, **oracle.BACKWARD}[plan.op]
-        rows = hosts if plan.stride == 1 else [host.T for host in hosts]
+        rows = [np.swapaxes(host, 1, 2) for host in hosts]
         expected = formula(arithmetic, *map(arithmetic.exact, rows), oracle.evaluation(plan))
-        wrong = compare(result if plan.stride == 1 else result.T, expected, element.compute).wrong
+        wrong = compare(np.swapaxes(result, 1, 2), expected, element.compute).wrong
         return f"{np.count_nonzero(wrong)} elements are off" if wrong.any() else ""
 
     return Ran((result,), check)

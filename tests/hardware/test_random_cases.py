@@ -37,6 +37,20 @@ def test_a_lost_process_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "a process is lost" in capsys.readouterr().out
 
 
+def test_a_family_that_did_not_run_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The kernels that processes loaded are compared with those that were asked for."""
+    monkeypatch.setattr(random_cases, "_portion", fake_portions.right)
+    monkeypatch.setattr(random_cases, "about", dict)
+    path = tmp_path / "record.json"
+    options = ["--count", "8", "--processes", "1", "--most", "5000", "--policies", "fast", "--json", str(path)]
+    assert random_cases.main([*options, "--families", "fast_warp", "fast_block"]) == 1
+    record = json.loads(path.read_text())
+    assert record["failed"] == 0
+    assert record["missing"] == ["fast_block", "fast_warp"]
+    assert record["command"].endswith("--most 5000 --families fast_warp fast_block")
+    assert random_cases.main(options) == 0
+
+
 def test_at_the_end_of_the_time_no_process_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_cases, "_portion", fake_portions.endless)
     started = time.monotonic()

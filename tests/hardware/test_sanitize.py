@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from softlab.cuda.compile import kernel_sources
 from softlab.hardware.devices import Device
 from softlab.plans import forced, plan
 from softlab.plans.planner import FusedSteps
@@ -20,10 +19,10 @@ from softlab.plans.resources import Resources
 from tests.hardware import sanitize
 from tests.hardware.sanitize import CONTROLS, FEW_SMS, LaunchSelection, launches, passed, summed_up, watching
 from tests.random_cases.check import Emulator
+from tests.random_cases.families import family_of
+from tests.random_cases.test_families import UNPLANNED, entries
 from tests.sampled import sampled
 
-#: No dispatch takes these; tests/kernels/test_first_rungs.py runs them.
-FIRST_RUNGS = {"naive_row.cuh", "naive_block.cuh", "online_warp.cuh"}
 REPORT = """========= COMPUTE-SANITIZER
 ========= Invalid __global__ write of size 4 bytes
 =========     at k+0x80 in k.cu:1
@@ -41,29 +40,31 @@ def test_some_launches_in_the_emulator(part: int) -> None:
         assert launch.run(Emulator()) == "", launch.name
 
 
-def test_every_kernel_file_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By name alone: no file of kernels is forgotten."""
-    files = set()
-    monkeypatch.setattr(sanitize, "_run_case", lambda case, executor: files.update(_planned_files(case)))
-    monkeypatch.setattr(sanitize, "_run_on_few_sms", lambda *problem: files.update(_planned_on_few(*problem)))
-    single = lambda *problem: files.update(_planned_in_single_elements(*problem))  # noqa: E731
+def test_every_kernel_that_a_plan_takes_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name alone: no family of kernels is forgotten."""
+    found = set()
+    monkeypatch.setattr(sanitize, "_run_case", lambda case, executor: found.update(_planned_of_case(case)))
+    monkeypatch.setattr(sanitize, "_run_on_few_sms", lambda *problem: found.update(_planned_on_few(*problem)))
+    single = lambda *problem: found.update(_planned_in_single_elements(*problem))  # noqa: E731
     monkeypatch.setattr(sanitize, "_run_in_single_elements", single)
-    monkeypatch.setattr(sanitize, "_run_strided", lambda *problem: files.update(_planned_strided(*problem)))
+    monkeypatch.setattr(sanitize, "_run_strided", lambda *problem: found.update(_planned_strided(*problem)))
+    monkeypatch.setattr(sanitize, "_run_aim", lambda aim, executor: found.add(aim.family))
+    monkeypatch.setattr(sanitize, "_run_forced", lambda *problem: None)
+    monkeypatch.setattr(sanitize, "_run_in_large_steps", lambda *problem: None)
     for launch in launches(LaunchSelection()):
-        if launch.name.startswith("{") or launch.name.endswith((" SMs", " single elements", " first axis")):
-            launch.launch(Emulator())
-    entries = {name for name, text in kernel_sources().items() if "__global__" in text}
-    assert entries - FIRST_RUNGS <= files
+        launch.launch(Emulator())
+    assert found == entries() - UNPLANNED
 
 
 _FEW = Resources(registers=32, static_smem_bytes=64, local_bytes=0, spill_bytes=0, nvrtc="")
 
 
-def _planned_files(case: Any) -> set[str]:
+def _planned_of_case(case: Any) -> set[str]:
     stride = case.stride if case.policy == "fast" else 1
     steps = FusedSteps() if case.fusion else None
     more: dict[str, Any] = {"policy": case.policy, "stride": stride, "lookup": lambda *_: _FEW, "fused": steps}
-    return {plan(case.rows, case.cols, case.result, op=case.op, **more).file}
+    found = plan(case.rows, case.cols, case.result, op=case.op, **more)
+    return {family_of(found, case.fusion is not None)} if found.grid else set()
 
 
 def _planned_on_few(op: str, dtype: str, sms: int, rows: int, cols: int, *_: Any) -> set[str]:
@@ -72,20 +73,20 @@ def _planned_on_few(op: str, dtype: str, sms: int, rows: int, cols: int, *_: Any
     others = dtype == "float64" and op in ("softmax", "log_softmax") and rows > 2  # the grid kernel, or the pipeline
     assert found.kernel == "fast_ring" or others
     assert found.read_again > 0 or rows > 2, "neither ring nor registers hold the longest rows"
-    return {found.file}
+    return {family_of(found, False)}
 
 
 def _planned_strided(op: str, dtype: str, cols: int, stride: int, *_: Any) -> set[str]:
     more: dict[str, Any] = {"policy": "fast", "device": "H200", "stride": stride, "lookup": lambda *_: _FEW}
     found = plan(stride, cols, dtype, op=op, **more)
     assert (found.kernel == "fast_strip_grid") == (dtype != "float64")
-    return {found.file}
+    return {family_of(found, False)}
 
 
 def _planned_in_single_elements(op: str, dtype: str, rows: int, cols: int, _: Any) -> set[str]:
     found = forced(rows, cols, dtype, op=op, policy="fast", device="H200", pack_size=1, lookup=lambda *_: _FEW)
     assert found.kernel == "fast_stream"
-    return {found.file}
+    return {family_of(found, False)}
 
 
 def test_rows_in_ring_and_registers_are_watched() -> None:
@@ -223,6 +224,18 @@ def test_the_record_of_an_h100_has_no_report() -> None:
     assert passed(record)
     assert len(record["tools"]) == 12
     assert set(record["controls"]) == set(CONTROLS)
+
+
+def test_the_records_of_an_h200_have_every_kernel_that_a_plan_takes() -> None:
+    """All four tools saw all families; a second record counts while it is of the same kernels."""
+    folder = Path(__file__).parents[1] / "data"
+    names = ("sanitizer_operators_h200.json", "sanitizer_families_h200.json")
+    first, second = (json.loads((folder / name).read_text()) for name in names)
+    assert passed(second)
+    records = [first, second] if first["sources"] == second["sources"] else [first]
+    for tool in CONTROLS:
+        answers = [answer for record in records for of, answer in record["tools"].items() if of.startswith(tool)]
+        assert {family for answer in answers for family in answer["families"]} == entries() - UNPLANNED
 
 
 def test_without_the_tool_nothing_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:

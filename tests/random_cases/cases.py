@@ -152,14 +152,30 @@ def drawn(
     dtype, cast = _one(random, DTYPES), None
     if random.random() < 0.2:
         dtype, cast = _one(random, DTYPES + INTEGERS), _one(random, DTYPES)
+    return completed(random, op, shape, axis, dtype, cast, policies=policies, fused=is_fused)
+
+
+def completed(
+    random: Generator,
+    op: str,
+    shape: tuple[int, ...],
+    axis: int,
+    dtype: str,
+    cast: str | None,
+    *,
+    policies: Sequence[str],
+    fused: bool,
+    layout: str | None = None,
+) -> Case:
+    """A case of that operator and shape: all else is drawn. ``layout``: of the inputs; None: any."""
     inputs = 2 if op in BACKWARD else 1
     kinds = tuple(_value_kind(random) for _ in range(inputs))
-    memory = tuple(_layout(random, tuple(layouts.KINDS)) for _ in range(inputs))
+    memory = tuple(layout or _layout(random, tuple(layouts.KINDS)) for _ in range(inputs))
     out = _one(random, OUTS, (0.4, 0.15, 0.15, 0.15, 0.15))
     if out.startswith("input") and ((cast or dtype) != dtype or "broadcast" in memory):
         out = "own"
     fusion = None
-    if is_fused:
+    if fused:
         last = axis in (-1, len(shape) - 1)
         fusion = fusions.drawn_fusion(random, op, len(shape), last, tuple(layouts.KINDS))
     return Case(
@@ -185,13 +201,13 @@ def _shape(random: Generator, cols: int, most: int, numbers: Sequence[int]) -> t
         rows = _one(random, [r for r in numbers if r < rows])
     if cols == 1 and random.random() < 0.3:
         return (), int(random.integers(-1, 1))
-    others = _factors(random, 0 if random.random() < 0.02 else rows, int(random.integers(0, 5)))
+    others = factors(random, 0 if random.random() < 0.02 else rows, int(random.integers(0, 5)))
     position = len(others) if random.random() < 0.6 else int(random.integers(0, len(others) + 1))
     shape = (*others[:position], cols, *others[position:])
     return shape, position - len(shape) if random.random() < 0.5 else position
 
 
-def _factors(random: Generator, rows: int, count: int) -> tuple[int, ...]:
+def factors(random: Generator, rows: int, count: int) -> tuple[int, ...]:
     """``count`` sizes whose product is ``rows``, in any order; none means one row."""
     sizes = [1] * count
     if count:
