@@ -103,7 +103,7 @@ class SampledLaunch:
 
         Of an array, loads of any place and stores to any place count: which of them meet in the whole grid is not seen.
         """
-        loaded, stored = self.columns.loaded(), self.columns.stored()
+        loaded, stored = self.columns.loaded, self.columns.stored()
         inside = [(loaded >= first) & (loaded <= last) for first, last in self.launch.extents]
         arrays = any(
             here.any() and ((stored >= first) & (stored <= last)).any()

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import log2, sqrt
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -39,13 +40,23 @@ _LINE, _LINE_BYTES, _SMALL = 2, 128, 4096
 _RARE = 0.01
 
 
-def _together(array: Region) -> int:
-    """log2 of the sectors that lie in one unit: those of a line, or of two neighbouring lines."""
-    return _LINE + (array.nbytes > _SMALL)
+def is_large(array: Region) -> bool:
+    """Whether two neighbouring lines of an array lie in one unit."""
+    return array.nbytes > _SMALL
+
+
+def lines_of(array: Region) -> float:
+    """The lines, or pairs of lines, of an array: at least one."""
+    return max(1.0, array.nbytes / (_LINE_BYTES << is_large(array)))
+
+
+def _lines(array: Region, sectors: Any) -> Any:
+    """The pairs of lines of sectors, or the complements of their lines: numbers that no two arrays have in common."""
+    return sectors >> _LINE + 1 if is_large(array) else ~(sectors >> _LINE)
 
 
 def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
-    """Line -> by what factor all SMs want it more than the simulated one does.
+    """Line, or pair of lines, -> by what factor all SMs want it more than the simulated one does.
 
     Counts of lanes at random differ by chance. An SM wants some line most often, by chance, and others want others. So
     a line counts as the mean one where it differs from it no more than the most wanted one of all lines would by
@@ -57,7 +68,7 @@ def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
     factors: dict[int, float] = {}
     for array in sharing.regions:
         own = passes[(passes >= array.first) & (passes <= array.last)]
-        lines, counts = counted(own >> _together(array))
+        lines, counts = counted(_lines(array, own))
         if len(lines) < 2:
             continue
         mean = counts.mean()
@@ -75,6 +86,8 @@ class AtomicUnits:
         """evened: see :func:`evened`; None: all SMs want what the simulated one wants."""
         self.p = p
         self.evened = evened or {}
+        #: All units, as far as atomics can use them.
+        self.every = p.atomic_spread[-1][1]
         #: Line, or pair of lines, -> when it is free, and what its unit had done until then for others.
         self.free: dict[int, tuple[float, float]] = {}
         #: The first sector of an array -> how many units it lies in, and when these are free.
@@ -90,19 +103,25 @@ class AtomicUnits:
         self._sums: dict[int, float] = {}
         self._worked_sums: dict[int, float] = {}
 
+    def units_of(self, array: Region) -> float:
+        """How many units an array lies in."""
+        return max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes)))
+
+    def were(self, done: float, worked: float) -> None:
+        """All are free at ``done``, and the one that had the most to do has ``worked``: what a compiled loop found."""
+        self.together, self._worked_together = done, worked
+
     @property
     def busy(self) -> float:
         """Cycles of work of the unit, of the units of an array or of all units that had the most to do."""
-        return max(
-            self._worked_together,
-            *(cycles for one in (self._worked_arrays, self._worked, self._worked_sums) for cycles in one.values()),
-        )
+        worked = (self._worked_arrays, self._worked, self._worked_sums)
+        return max([self._worked_together, *(cycles for one in worked for cycles in one.values())])
 
     @property
     def done(self) -> float:
         """When all of them are free."""
         lines, arrays = ([free for free, _ in self.free.values()], [free for _, free in self.arrays.values()])
-        return max(self.together, *arrays, *lines, *self._sums.values())
+        return max([self.together, *arrays, *lines, *self._sums.values()])
 
     def take(
         self, begin: float, come: float, sector: int, cost: float, others: float, alike: float, array: Region,
@@ -116,11 +135,11 @@ class AtomicUnits:
         sector belongs to. How evenly its lines use the units is in the rows, so that all units of an array count as one
         that is quicker. What several arrays lie in follows from chance.
         """
-        every, line = self.p.atomic_spread[-1][1], sector >> _together(array)
+        every, line = self.every, _lines(array, sector)
         others *= self.evened.get(line, 1.0)
         found = self.arrays.get(array.first)
         if found is None:
-            found = max(1.0, interpolated(self.p.atomic_spread, log2(array.nbytes))), 0.0
+            found = self.units_of(array), 0.0
             self.idle *= 1 - found[0] / every
         units, own = found
         before = self._beside(array, units, every)
@@ -153,5 +172,5 @@ class AtomicUnits:
     def _beside(self, array: Region, units: float, every: float) -> float:
         """What the unit of a line has done for other lines of its array so far, and for other arrays."""
         own = self._worked_arrays.get(array.first, 0.0)
-        alone = units / max(1.0, array.nbytes / (_LINE_BYTES << (array.nbytes > _SMALL)))
+        alone = units / lines_of(array)
         return own * max(0.0, 1 - alone) + self._passes - own * units / every

@@ -85,6 +85,11 @@ class Columns:
         return np.concatenate([*(stream.instructions for stream in self.streams), np.zeros(0, np.int32)])
 
     @cached_property
+    def executed(self) -> np.ndarray:
+        """Which instructions any warp executed, ascending: int64."""
+        return np.flatnonzero(np.bincount(self.instructions))
+
+    @cached_property
     def active(self) -> np.ndarray:
         """The lanes that executed each of them: uint32."""
         if isinstance(self.streams, Streams):
@@ -177,6 +182,7 @@ class Columns:
         """The distinct sectors of global memory that each block has atomics on, likewise."""
         return self._of_blocks(self._global(_ATOMICS))
 
+    @cached_property
     def lanes_adding(self) -> np.ndarray:
         """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)
@@ -207,6 +213,7 @@ class Columns:
         found = keys - np.repeat(firsts[:-1] - least, np.diff(limits))
         return [found[low:high] for low, high in pairwise(limits.tolist())]
 
+    @cached_property
     def loaded(self) -> np.ndarray:
         """The distinct sectors of global memory whose values any block asks for, ascending: int64."""
         return self._of_all(_LOADS)
@@ -228,6 +235,7 @@ class Columns:
         np.bitwise_or.at(masks, warps, self.active[places])
         return max(self.by_block(np.bitwise_count(masks).astype(np.int64), np.add).values(), default=0)
 
+    @cached_property
     def local_bytes(self) -> float:
         """Bytes of local memory that a warp uses, in the mean."""
         local = self.space == Space.LOCAL

@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from softlab.sass.streams import Space
 from softlab.timing.work import BlockWork
 
@@ -59,4 +61,4 @@ def company(active: int, blocks: int, per_sm: int, alike: float, order: Sequence
 
 def _counted(work: BlockWork) -> int:
     """Requests of a block to local and global memory."""
-    return sum(request[1] not in _PAST_L1 and bool(request[4]) for warp in work.warps for request in warp.requests)
+    return int(np.count_nonzero(work.requests.counts[~np.isin(work.requests.numbers[:, 1], _PAST_L1)]))

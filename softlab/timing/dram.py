@@ -17,18 +17,18 @@ from softlab.timing.parameters import Parameters, interpolated
 #: Cycles over which the load of the DRAM is averaged: about the time that a fetch takes.
 _WINDOW = 1000.0
 #: Sectors of 256 bytes, and how many of these are remembered as read just now.
-_PIECE, _REMEMBERED = 3, 512
+_PIECE, REMEMBERED = 3, 512
 #: The middles of 32 equal parts of the normal distribution, and an odd factor that mixes the number of a piece.
 _SPREAD = tuple(NormalDist().inv_cdf((k + 0.5) / 32) for k in range(32))
-_HASH = 0x9E3779B1
+HASH = 0x9E3779B1
 #: Sectors of 256 bytes from which on all of them count as wanted together.
-_DENSE = 7.5
+DENSE_FROM = 7.5
 #: Sectors of a row of DRAM, 1 KiB (JEDEC, JESD238: the page of HBM3), and of a page of memory, 2 MiB: as powers of two.
 ROW, _PAGE = 5, 16
 #: Of how late a row is, the part that stays when it is wanted again later, and the part that does not: a warp that
 #: loads 8 or 16 sectors one after the other, 128 bytes or 4 KiB apart, is late by 3.5 and 6.9 or 2.6 and 3.1 times as
 #: much as by one (H200, 2026-11-29).
-AGAIN, _ANEW = 0.47, 0.88
+AGAIN, ANEW = 0.47, 0.88
 
 
 class Dram:
@@ -41,13 +41,14 @@ class Dram:
         #: Bytes that were moved, and the cost of all of them.
         self.moved = self.busy = 0.0
         self.read = self.written = 0.0
-        self._load = Load(_WINDOW)
+        self.window = _WINDOW
+        self._load = Load(self.window)
         #: What the first, second and further pairs of 256 bytes cost, and each where all are wanted together.
         costs = p.dram_pieces
-        self._costs, self._dense = [high - low for low, high in pairwise(costs)], costs[-1] / 4
+        self.costs, self.dense = [high - low for low, high in pairwise(costs)], costs[-1] / 4
         #: Cycles by which a pair of sectors comes later than others: with its row of DRAM, and by itself.
         pair, row = p.dram_spread
-        self._rows, self._pairs = [row * one for one in _SPREAD], [pair * one for one in _SPREAD]
+        self.rows, self.pairs = [row * one for one in _SPREAD], [pair * one for one in _SPREAD]
         #: Row -> how often it was wanted, and when what was wanted last comes.
         self._wanted: dict[int, tuple[int, float]] = {}
         self._recent: OrderedDict[int, int] = OrderedDict()
@@ -62,14 +63,14 @@ class Dram:
         piece, recent = sector >> _PIECE, self._recent
         seen = recent.pop(piece, 0)
         recent[piece] = seen + 1
-        if len(recent) > _REMEMBERED:
+        if len(recent) > REMEMBERED:
             recent.popitem(last=False)
-        cost = (self._dense if dense >= _DENSE else self._costs[min(seen, len(self._costs) - 1)]) / share
+        cost = (self.dense if dense >= DENSE_FROM else self.costs[min(seen, len(self.costs) - 1)]) / share
         self.read += cost
         self.moved += 64 / share
         busy = self._load.count(start, cost / self.rate)
         waits = max(0.0, self.free - start)
-        apart = self._late(sector >> ROW, start) + self._pairs[(sector >> 1) * _HASH >> 16 & 31]
+        apart = self._late(sector >> ROW, start) + self.pairs[(sector >> 1) * HASH >> 16 & 31]
         # The first load of a page looks its address up, and others come in the meantime.
         known = self._pages.get(sector >> _PAGE)
         if known is None:
@@ -83,8 +84,8 @@ class Dram:
         if start >= until:
             times += 1
             self._wanted[row] = times, start + self.p.dram_latency
-        rows = self._rows
-        return AGAIN * rows[row * _HASH >> 16 & 31] + _ANEW * rows[(row * 64 + times) * _HASH >> 16 & 31]
+        rows = self.rows
+        return AGAIN * rows[row * HASH >> 16 & 31] + ANEW * rows[(row * 64 + times) * HASH >> 16 & 31]
 
     def fetch_whole(self, start: float, nbytes: float) -> float:
         """When bytes are there whose neighbours are wanted, too, and that nobody else brings."""
@@ -98,14 +99,18 @@ class Dram:
         """When the DRAM has taken the bytes of stored sectors. ``sectors_of_8``: of 8 neighbours, how many are."""
         p = self.p
         self.written += nbytes
+        each = self.sparse(sectors_of_8, whole)
         if whole:
-            each = p.dram_write + p.dram_turn * min(1.0, self.read / self.written)
-            each *= max(1.0, _between(p.dram_sparse_write, sectors_of_8) / p.dram_sparse_write[-1])
-        else:
-            each = _between(p.dram_sparse_write, sectors_of_8)
+            each *= p.dram_write + p.dram_turn * min(1.0, self.read / self.written)
         self.moved += nbytes
         self._load.count(start, nbytes * each / self.rate)
         return self._queued(start, nbytes * each)
+
+    def sparse(self, sectors_of_8: float, whole: bool) -> float:
+        """The cost per byte where as many of 8 neighbours are stored; of whole ones how many times as much as of 8."""
+        costs = self.p.dram_sparse_write
+        each = _between(costs, sectors_of_8)
+        return max(1.0, each / costs[-1]) if whole else each
 
     def _queued(self, start: float, cost: float) -> float:
         begin = start if start > self.free else self.free

@@ -15,6 +15,14 @@ from math import ceil, inf
 
 from softlab.emulator.machine.native_python import Bytes, Floats, Int32s, Int64s
 from softlab.timing.code import PER_LINE
+from softlab.timing.native_memory import BEGIN as REQUEST_BEGIN
+from softlab.timing.native_memory import DONE as REQUEST_DONE
+from softlab.timing.native_memory import DRAINED as REQUEST_DRAINED
+from softlab.timing.native_memory import LSU_BUSY as UNIT_BUSY
+from softlab.timing.native_memory import LSU_FREE as UNIT_FREE
+from softlab.timing.native_memory import OWNER, serve
+from softlab.timing.native_memory import SCHEDULER as OWNERS_SCHEDULER
+from softlab.timing.native_memory import SHARED_BUSY as UNIT_SHARED_BUSY
 from softlab.timing.program import LAST_WITH_BANKS, Action, Pipe
 from softlab.timing.stalls import (
     BRANCH,
@@ -40,14 +48,16 @@ CHOOSE, CYCLE, ANSWERED, NEXT, FETCHED, RESUME = range(6)
 # last (-1: none), warps that will be ready and that are ready, and per queue of the load and store unit its next entry.
 PHASE, SCHEDULER, GREEDY_NOW, WARP, INDEX, ISSUED, BUDGET, MARK, HELD, JOURNAL, LOGGED, WRITTEN = range(12)
 KEPT, LENGTH, DEPTH, SPACING, QUEUE_LENGTHS = range(12, 17)
+#: Whether :mod:`softlab.timing.native_memory` answers requests.
+MEMORY = 18
 GREEDY, LAST, QUEUED, POOLED, ENTRY, BROUGHT = 20, 24, 28, 32, 36, 44
 FIRST_TABLE = 48
 (
     ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
-    LINES, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES, WAITS, NOTES, THERE,
-    TAKEN,
-) = range(FIRST_TABLE, FIRST_TABLE + 26)  # fmt: skip
-INTS = FIRST_TABLE + 26
+    LINES, LAST_WAITS, WAITS, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES,
+    WAITED, NOTES, THERE, TAKEN,
+) = range(FIRST_TABLE, FIRST_TABLE + 28)  # fmt: skip
+INTS = FIRST_TABLE + 28
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -64,10 +74,15 @@ FLOATS = BUSY + PIPES
 # line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks, and
 # cycles on the integer pipe besides.
 ROW, FIGURE = 10, 7
-#: Entries of the records of waits and of the journal, and how many of them are free at the beginning of a cycle.
-MOST_WAITS, MOST_NOTES, MARGIN = 4096, 8192, 16
+#: A row of ``WAITS``: an instruction that waits, the one that it waits for, and the row before of the one that waits,
+#: or -1.
+WAIT_ROW = 3
+#: Rows of waits and entries of the journal, and how many of them are free at the beginning of a cycle.
+MOST_WAITS, MOST_NOTES, MARGIN = 8192, 8192, 16
 #: Instructions after which the progress of the run is noted.
 PROGRESS_EVERY = 4096
+#: What an instruction spends of the budget besides, where it asks for something.
+ANSWER = 20
 INFINITE = inf
 RUN_AHEAD = 4
 #: Instructions that a queue of the load and store unit can hold at most.
@@ -134,9 +149,9 @@ def _note(ints: Int64s, floats: Floats, state: int, index: int, start: float, st
     return 0
 
 
-def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
+def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, f: Floats) -> int:
     """Go on until something is wanted, or all is done. code, splits: of all warps, one behind the other; a split is a
-    branch at which lanes part."""
+    branch at which lanes part. m, f: the memory system, where ``MEMORY`` says so."""
     rows, figures, n, states = ints[ROWS], ints[FIGURES], ints[LENGTH], ints[STATES]
     positions, blocked, setters, asks = ints[POSITIONS], ints[BLOCKED], ints[SETTERS], ints[REQUESTS]
     readies, release, constants, held = ints[READY], ints[RELEASE], ints[CONSTANTS], ints[REFUSED]
@@ -345,6 +360,26 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                         drained = begin + cycles + floats[SOURCES]
                         done = begin + 2 * (cycles - 1) + latency
                         ints[asks + w] = ask + 1
+                    if answer == REQUEST and ints[MEMORY]:
+                        count = 1
+                        while ask + count < last_ask and ints[asked + 3 * count] == position:
+                            count += 1
+                        m[OWNER], m[OWNERS_SCHEDULER] = w, s
+                        f[UNIT_FREE], f[UNIT_BUSY], f[UNIT_SHARED_BUSY] = (
+                            floats[LSU_FREE],
+                            floats[LSU_BUSY],
+                            floats[SHARED_BUSY],
+                        )
+                        serve(m, f, t, latency, ask, count)
+                        begin, drained, done = f[REQUEST_BEGIN], f[REQUEST_DRAINED], f[REQUEST_DONE]
+                        floats[LSU_FREE], floats[LSU_BUSY], floats[SHARED_BUSY] = (
+                            f[UNIT_FREE],
+                            f[UNIT_BUSY],
+                            f[UNIT_SHARED_BUSY],
+                        )
+                        ints[asks + w] = ask + count
+                        ints[BUDGET] -= ANSWER
+                        answer = -1
                 else:
                     if pipe > _LAST_WITH_BANKS:
                         floats[free + pipe] = t + interval
@@ -443,11 +478,21 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes) -> int:
                 floats[states + reason * n + coming] += worst - ready
                 if journal:
                     _note(ints, floats, reason, coming, ready, worst)
-                at_wait = ints[WAITS] + 3 * ints[LOGGED]
-                floats[at_wait] = coming
-                floats[at_wait + 1] = setter
-                floats[at_wait + 2] = worst - ready
-                ints[LOGGED] += 1
+                wait_row = ints[ints[LAST_WAITS] + coming]
+                while wait_row >= 0 and ints[ints[WAITS] + WAIT_ROW * wait_row + 1] != setter:
+                    wait_row = ints[ints[WAITS] + WAIT_ROW * wait_row + 2]
+                if wait_row < 0:
+                    wait_row = ints[LOGGED]
+                    at_wait = ints[WAITS] + WAIT_ROW * wait_row
+                    ints[at_wait], ints[at_wait + 1], ints[at_wait + 2] = (
+                        coming,
+                        setter,
+                        ints[ints[LAST_WAITS] + coming],
+                    )
+                    ints[ints[LAST_WAITS] + coming] = wait_row
+                    floats[ints[WAITED] + wait_row] = 0.0
+                    ints[LOGGED] += 1
+                floats[ints[WAITED] + wait_row] += worst - ready
                 ready = worst
             phase = FETCHED
             jumped = (coming >> _PER_LINE) - (index >> _PER_LINE)

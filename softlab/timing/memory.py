@@ -36,7 +36,7 @@ _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
     int(k) for k in (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY)
 )
 #: Cycles of work that may wait in front of L2 before stores (twice as many: atomics) stop the load and store unit.
-_BACKLOG = 1500.0
+BACKLOG = 1500.0
 #: The share of L2 that a launch's own data can fill before something of it is evicted: assumed.
 _EFFECTIVE = 0.9
 #: Cycles until a load or store unit has read the source registers.
@@ -48,11 +48,13 @@ _SECTOR, _LINE = 32, 128
 _FLYING = 0.91
 #: Of :data:`softlab.timing.traits.ATOMIC_CODES`: a compare-and-swap that a loop repeats; adds of floats and doubles;
 #: what takes its unit of L2 for longer.
-_SWAPPED, _FLOATS, _SLOW = 3, (1, 4), (2, 4)
+SWAPS, _FLOATS, _SLOW = 3, (1, 4), (2, 4)
 #: Lines in a set of L1 (:mod:`softlab.timing.places`).
 WAYS = 4
 #: Stores that leave less than this share of their sectors' bytes open write them as a whole.
-_WHOLE = 0.97
+WHOLE = 0.97
+#: An odd factor that mixes the number of a pair of sectors.
+MIX = 0x97F4A7C15
 
 
 class Memory:
@@ -126,18 +128,25 @@ class Memory:
         self.fetched_by: dict[int, float] = {}
         self.evenness_of: dict[int, float] = {}
         self.fill_cycles = _SECTOR * self.alike / p.l2_write_bytes
-        self._set_rates(p, self.company.all)
+        self._set_rates(self.company.all)
         self._set_loading(p, self.company.loading or self.company.all)
 
-    def _set_rates(self, p: Parameters, sms: float) -> None:
+    def _set_rates(self, sms: float) -> None:
         """Cycles of L2 per sector, as one of ``sms`` SMs sees them: loaded, stored, and a store beside loads.
 
         An SM that loads and stores takes as long as for both one after the other: alone 5.2 cycles per line that it
         copies (H200, 2026-11-29).
         """
-        self.l2_cycles = _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms)
-        self.store_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / sms)
-        self.passing_cycles = _SECTOR / min(p.l2_sm_write_bytes, p.l2_passing_bytes / sms)
+        self.l2_cycles, self.store_cycles, self.passing_cycles = self.rates_of(sms)
+
+    def rates_of(self, sms: float) -> tuple[float, float, float]:
+        """These cycles."""
+        p = self.p
+        return (
+            _SECTOR / min(p.l2_sm_bytes, p.l2_bytes / sms),
+            _SECTOR / min(p.l2_sm_write_bytes, p.l2_write_bytes / sms),
+            _SECTOR / min(p.l2_sm_write_bytes, p.l2_passing_bytes / sms),
+        )
 
     def _set_loading(self, p: Parameters, sms: float) -> None:
         """Cycles of L2 per sector that is loaded where L1 has places for more."""
@@ -181,6 +190,11 @@ class Memory:
         self.swapped: dict[int, float] = {}
 
     @property
+    def stores_whole(self) -> bool:
+        """Whether stores write sectors as a whole."""
+        return self.sharing.filled >= WHOLE
+
+    @property
     def served(self) -> float:
         """Cycles of work of the busiest of DRAM, L2 and the load and store unit."""
         return max(self.dram.busy / self.dram.rate, self.l2_busy, self.l2_write_busy, self.lsu_busy)
@@ -214,13 +228,13 @@ class Memory:
             return start, read, self._load(start, cycles, sectors, bypass, lines)
         if space == _LOCAL:
             done = self._local(start, start + cycles - 1, kind, sectors, owner, lanes * width, lines)
-            stopped = self.l2_write_free - _BACKLOG
+            stopped = self.l2_write_free - BACKLOG
         elif kind == _STORE:
             done = self._store(t, start, sectors, _size(lanes, width, len(sectors)), lines, owner)
-            stopped = self.l2_write_free - _BACKLOG
+            stopped = self.l2_write_free - BACKLOG
         else:
             done = self._atomic(start, kind, sectors, lanes, width, wavefronts, latency, bypass)
-            stopped = done - 2 * _BACKLOG
+            stopped = done - 2 * BACKLOG
         if stopped > self.lsu_free:
             self.lsu_free = stopped
         return start, read, done
@@ -230,7 +244,7 @@ class Memory:
         self.until -= 1
         self.loading_until -= 1
         if not self.until:
-            self._set_rates(self.p, self.company.rest)
+            self._set_rates(self.company.rest)
         if not self.loading_until:
             self._set_loading(self.p, self.company.rest)
 
@@ -243,7 +257,7 @@ class Memory:
             cycles *= each
             # The unit does two of them at the same time, each in turn pass by pass.
             latency += cycles + 1 - 2 * each
-            if code == _SWAPPED:
+            if code == SWAPS:
                 again = self._again(start, words)
                 latency += again * self.p.shared_swap
                 cycles += again * (1 + each)
@@ -404,14 +418,20 @@ class Memory:
         """The share of L2's units that the lines of the sector's array keep at work."""
         if not self.wanted.first <= sector <= self.wanted.last:
             self.wanted = self.sharing.place(sector)
-            # All SMs want a table of a few lines at the same time, and L2 answers requests for the same line together
-            # (Nsight Compute, "L2 Request Coalescer"). How many lines are few was not measured: those of one request.
             nbytes = self.wanted.nbytes
             known = self.evenness_of.get(nbytes)
             if known is None:
-                known = self.evenness_of[nbytes] = 1.0 if nbytes <= 32 * _LINE else self.p.evenness(nbytes)
+                known = self.evenness_of[nbytes] = self.evenness_for(nbytes)
             self.evenness = known
         return self.evenness
+
+    def evenness_for(self, nbytes: int) -> float:
+        """The same of an array of as many bytes.
+
+        All SMs want a table of a few lines at the same time, and L2 answers requests for the same line together (Nsight
+        Compute, "L2 Request Coalescer"). How many lines are few was not measured: those of one request.
+        """
+        return 1.0 if nbytes <= 32 * _LINE else self.p.evenness(nbytes)
 
     def _stored(self, sectors: int, lines: int, each: float) -> float:
         """Whole sectors that L2 could write in the time of ``sectors`` in ``lines`` lines that get ``each`` bytes."""
@@ -544,10 +564,9 @@ class Memory:
             return
         self.stored.update(sectors)
         # A sector that is not written as a whole is read from DRAM before it is written back.
-        whole = sharing.filled >= _WHOLE
-        dram.write(start, _SECTOR * fresh * sharing.written_back, sharing.stored_neighbours, whole)
-        if dram.free - 2 * _BACKLOG > self.l2_write_free:
-            self.l2_write_free = dram.free - 2 * _BACKLOG
+        dram.write(start, _SECTOR * fresh * sharing.written_back, sharing.stored_neighbours, self.stores_whole)
+        if dram.free - 2 * BACKLOG > self.l2_write_free:
+            self.l2_write_free = dram.free - 2 * BACKLOG
 
     def moved(self, start: float, sectors: int) -> float:
         """When a bulk store has been read from shared memory. The SM does one after the other."""
@@ -668,7 +687,7 @@ class Memory:
         self.l2_free = (start if start > self.l2_free else self.l2_free) + passing
         if self.local_left:
             self.dram.write(start, _SECTOR * count * self.local_left, 8.0, True)
-            self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * _BACKLOG)
+            self.l2_write_free = max(self.l2_write_free, self.dram.free - 2 * BACKLOG)
 
     def _local_missed(self, start: float, missed: Sequence[int], chance: float) -> float:
         """When sectors of local memory are there that L1 does not have. With a cold L2 those that were stored in part
@@ -724,4 +743,4 @@ def _size(lanes: int, width: int, sectors: int) -> int:
 
 def _chance(sector: int) -> float:
     """A number from 0 to 1 that belongs to the sector, the same in each run."""
-    return ((sector >> 1) * 0x97F4A7C15 >> 20 & 0xFFFF) / 65536.0
+    return ((sector >> 1) * MIX >> 20 & 0xFFFF) / 65536.0

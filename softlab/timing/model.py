@@ -237,10 +237,10 @@ def _memory(
     # The driver takes as much from L1 as all blocks need that an SM has room for, whether the grid has them or not.
     carved = carve_out(held(launch, device).blocks_per_sm * smem)
     at_once = -(-prod(launch.block) // 32) * sample.resident * sample.active
-    local = at_once * columns.local_bytes()
+    local = at_once * columns.local_bytes
     works = (
         columns.instructions_of_blocks,
-        dict(zip(columns.blocks.tolist(), columns.lanes_adding(), strict=True)),
+        dict(zip(columns.blocks.tolist(), columns.lanes_adding, strict=True)),
     )
     alike, adding = (_alike(launch, sample, work) for work in works)
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
@@ -311,7 +311,7 @@ def _with_loads_of_others(found: Estimate, columns: Columns) -> Estimate:
     """An estimate whose simulated blocks bring nothing from DRAM, with what other interpreted blocks bring."""
     if found.cache == "warm" or found.dram_bytes:
         return found
-    known = len(columns.loaded()) * _SECTOR
+    known = len(columns.loaded) * _SECTOR
     note = f"the simulated blocks load nothing; dram_bytes is what {len(columns.blocks)} interpreted blocks load"
     return replace(found, dram_bytes=float(known), notes=(*found.notes, note)) if known else found
 
@@ -385,11 +385,11 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
             reasons.append(f"{what}, so the waits may be too short")
     elif columns.most_lanes(code.tries) > 1:
         reasons.append("threads of a block wait for each other at a lock, and how often they look is known roughly")
-    elif prod(launch.block) > 1 and code.looks[columns.instructions].any():
+    elif prod(launch.block) > 1 and code.looks[columns.executed].any():
         reasons.append("threads of a block look at memory until others have written it, and how often is not known")
-    if code.sleeps[columns.instructions].any():
+    if code.sleeps[columns.executed].any():
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
-    if code.times_itself[columns.instructions].any():
+    if code.times_itself[columns.executed].any():
         reasons.append("a loop reads a clock, which counts instructions here and no cycles")
     if launch.sharers == launch.blocks:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
@@ -405,7 +405,9 @@ def _lines(program: TimedProgram, run: SmRun, warps: float) -> dict[int, LineTim
     by_reason: dict[int, list[float]] = {}
     for reason, values in enumerate(run.states):
         for line, value in compress(zip(program.lines, values, strict=True), values):
-            by_reason.setdefault(line, [0.0] * len(REASONS))[reason] += value
+            if line not in by_reason:
+                by_reason[line] = [0.0] * len(REASONS)
+            by_reason[line][reason] += value
     behind: dict[int, dict[int, float]] = {}
     for (waiting, setter), value in run.waits.items():
         found = behind.setdefault(program.lines[waiting], {})

@@ -19,6 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 #: The sets of the lines 1, 2, 4 .. 2 097 152. Of higher bits nothing is known.
 _OF_BITS = (
     0b000000001, 0b000000010, 0b000000100, 0b000001000, 0b000010000, 0b000100000, 0b001000000, 0b010000000,
@@ -50,6 +52,15 @@ class Places(dict[int, int]):
         self[line] = place
         return place
 
+    def of(self, lines: np.ndarray) -> np.ndarray:
+        """The sets of these lines: int64."""
+        below = ~lines
+        if self.by_lot:
+            local = _lots(below)
+        else:
+            local = _hashes((below >> _WARP) * self.local_lines + (below & (1 << _WARP) - 1))
+        return np.where(lines >= 0, _hashes(lines), local)
+
 
 def _of_each(bits: Sequence[int]) -> tuple[int, ...]:
     """The exclusive or of some of these numbers, for each number whose bits say of which."""
@@ -62,11 +73,24 @@ def _of_each(bits: Sequence[int]) -> tuple[int, ...]:
 #: The sets of the lower half of the bits, and of the upper one.
 _HALF = len(_OF_BITS) // 2
 _LOWER, _UPPER = _of_each(_OF_BITS[:_HALF]), _of_each(_OF_BITS[_HALF:])
+_LOWERS, _UPPERS = np.array(_LOWER), np.array(_UPPER)
 
 
 def _hashed(line: int) -> int:
     """The exclusive or of the sets of its bits."""
     return _LOWER[line & len(_LOWER) - 1] ^ _UPPER[line >> _HALF & len(_UPPER) - 1]
+
+
+def _hashes(lines: np.ndarray) -> np.ndarray:
+    """As :func:`_hashed`."""
+    return _LOWERS[lines & len(_LOWERS) - 1] ^ _UPPERS[lines >> _HALF & len(_UPPERS) - 1]
+
+
+def _lots(lines: np.ndarray) -> np.ndarray:
+    """As :func:`_lot`: a product's lowest 32 bits do not depend on what is lost beyond 64 bits."""
+    mixed = (lines ^ lines >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 12) * 0x297A2D39 & 0xFFFFFFFF
+    return (mixed ^ mixed >> 15) % SETS
 
 
 def _lot(line: int) -> int:

@@ -97,7 +97,8 @@ class Residents:
     ):  # fmt: skip
         self.program, self.blocks, self.p, self.memory, self.clock = program, blocks, parameters, memory, clock
         self.result = SmRun()
-        self.state = State(program, blocks, parameters)
+        self.state = State(program, blocks, parameters, memory)
+        self.arrays = self.state.memory
         self.resident = [0] * 4
         self.started = 0
         self.warps: list[Warp] = []
@@ -112,7 +113,7 @@ class Residents:
         self.journal = journal
         #: Of each warp the first place among all instructions, and among all requests; of the last one the end, too.
         self.first_position = [*self.state.positions]
-        self.first_ask = [*self.state.asks, len(self.state.requests)]
+        self.first_ask = [*self.state.asks, self.state.asked]
 
     # Blocks
 
@@ -154,6 +155,8 @@ class Residents:
             self.result.finished.append(at)
             self.loading.pop(block, None)
             self.memory.done = len(self.result.finished) / len(self.blocks)
+            if self.arrays is not None:
+                self.arrays.ended(self.memory.done)
             if self.started < len(self.blocks):
                 self.start(self.clock.following(at))
 
@@ -238,6 +241,8 @@ class Residents:
         from global memory have come, and it ends when other blocks do not load from shared memory of other SMs. Their
         loads at its end are not known yet, and those at its beginning stand for them."""
         p, warp = self.p, self.warps[w]
+        if self.arrays is not None:
+            warp.stored, self.loads_until, self.memory.answered = self.arrays.fenced(w)
         stored, warp.stored = warp.stored, False
         begin = max(t, self.fence_free)
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)

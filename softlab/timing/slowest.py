@@ -17,7 +17,7 @@ from softlab.timing.dram import AGAIN
 
 
 @dataclass
-class _Waits:
+class Waits:
     """Of one warp: until when it waits for DRAM, for which row, how many waits one after the other were for this row,
     and the variance of all of them together, where that of one is 1."""
 
@@ -33,11 +33,11 @@ class Slowest:
     def __init__(self, deviation: float):
         """deviation: the standard deviation of an answer, in cycles."""
         self._deviation = deviation
-        self._waits: dict[int, _Waits] = {}
+        self.waits: dict[int, Waits] = {}
 
     def wait(self, warp: int, start: float, done: float, row: int) -> None:
         """A load of a warp that is issued at ``start`` and that DRAM answers at ``done``."""
-        one = self._waits.setdefault(warp, _Waits())
+        one = self.waits.setdefault(warp, Waits())
         if start >= one.until:
             one.of_row = one.of_row + 1 if row == one.row else 1
             one.row = row
@@ -47,10 +47,10 @@ class Slowest:
     def later(self, sms: float) -> float:
         """Cycles by which the slowest of all warps of ``sms`` SMs ends behind the slowest one of this SM. That every
         warp waits once is in the time of the first load."""
-        count = len(self._waits)
+        count = len(self.waits)
         if not count:
             return 0.0
-        deviation = self._deviation * sum(sqrt(one.variance) - 1 for one in self._waits.values()) / count
+        deviation = self._deviation * sum(sqrt(one.variance) - 1 for one in self.waits.values()) / count
         return deviation * (_largest(count * sms) - _largest(count))
 
 

@@ -31,9 +31,9 @@ from softlab.timing.stalls import MEMBAR, REASONS
 from softlab.timing.work import BlockWork
 
 _CONSTANT, _ARRIVE = int(Pipe.CONSTANT), int(Action.ARRIVE)
-#: What a run spends at most, in instructions of the compiled loop, and what it spends where the loop asks for something
-#: besides. So a run takes about a second at most, and 0.8 million instructions of which every fifth asks.
-_BUDGET, _ANSWER = 4_000_000, 20
+#: What a run spends at most, in instructions of the compiled loop. So a run takes about a second at most in Python, and
+#: it is 0.8 million instructions of which every fifth asks for something (``loop.ANSWER``).
+_BUDGET = 4_000_000
 
 
 def simulate(
@@ -74,11 +74,14 @@ class _Sm(Residents):
             if self.journal is not None or wanted in (loop.FLUSH, loop.PROGRESS):
                 self._keep(wanted == loop.PROGRESS)
             if wanted in answers:
-                ints[loop.BUDGET] -= _ANSWER
+                ints[loop.BUDGET] -= loop.ANSWER
                 answers[wanted](ints[loop.WARP], ints[loop.INDEX], floats[loop.T])
         self._keep(False)
+        self._keep_waits()
         memory = self.memory
         memory.lsu_free, memory.lsu_busy, memory.shared_busy = floats[loop.LSU_FREE : loop.LSU_FREE + 3]
+        if self.arrays is not None:
+            self.arrays.write_back()
         n = len(self.program.rows)
         values = state.states.tolist()
         result.states = [values[n * reason : n * reason + n] for reason in range(len(REASONS))]
@@ -91,10 +94,10 @@ class _Sm(Residents):
         return result
 
     def _keep(self, progress: bool) -> None:
-        """What the loop has recorded."""
-        waits, state = self.result.waits, self.state
-        for waiting, setter, cycles in state.waits():
-            waits[waiting, setter] = waits.get((waiting, setter), 0.0) + cycles
+        """What the loop has recorded; of waits only where there is no room for more of them."""
+        state = self.state
+        if state.ints[loop.LOGGED] > loop.MOST_WAITS - loop.MARGIN:
+            self._keep_waits()
         if self.journal is not None:
             self.journal.extend(state.notes())
         if progress:
@@ -103,6 +106,11 @@ class _Sm(Residents):
             if self.journal is not None and self.journal.full:
                 self.journal = None
                 state.ints[loop.JOURNAL] = 0
+
+    def _keep_waits(self) -> None:
+        waits = self.result.waits
+        for waiting, setter, cycles in self.state.waits():
+            waits[waiting, setter] = waits.get((waiting, setter), 0.0) + cycles
 
     def _request(self, w: int, index: int, t: float) -> None:
         floats, row = self.state.floats, self.program.rows[index]
@@ -124,12 +132,13 @@ class _Sm(Residents):
 
     def _commit(self, w: int, index: int, t: float) -> None:
         state, warp, depth = self.state, self.warps[w], self.state.ints[loop.DEPTH]
-        state.groups[depth * w + warp.groups % depth] = warp.copies
+        copies = warp.copies if self.arrays is None else self.arrays.copies(w)
+        state.groups[depth * w + warp.groups % depth] = copies
         warp.groups += 1
         state.commits[w] = warp.groups
         write = self.program.rows[index][5]
-        if write >= 0 and warp.copies > state.release[6 * w + write]:
-            state.release[6 * w + write], state.setters[6 * w + write] = warp.copies, index
+        if write >= 0 and copies > state.release[6 * w + write]:
+            state.release[6 * w + write], state.setters[6 * w + write] = copies, index
 
     def _end(self, w: int, index: int, t: float) -> None:
         if self.program.rows[index][0] == _ARRIVE:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
-from itertools import accumulate, chain
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate
 from math import inf
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,8 @@ from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
 from softlab.timing.code import PER_LINE
-from softlab.timing.memory import SOURCES
+from softlab.timing.memory import SOURCES, Memory
+from softlab.timing.memory_arrays import Asked, MemoryArrays
 from softlab.timing.parameters import Parameters
 from softlab.timing.program import TimedProgram
 from softlab.timing.stalls import REASONS
@@ -24,31 +25,32 @@ from softlab.timing.work import BlockWork, MemoryRequest
 
 COMPILED = CompiledFunction(loop.issue)
 _SHARED, _ATOMIC = int(Space.SHARED), int(Kind.ATOMIC)
-#: Position, space, kind and wavefronts of a request.
-_ASKED = itemgetter(0, 1, 2, 3)
-#: What an instruction takes in Python, in units of 100 microseconds.
-_INSTRUCTION = 0.08
+#: What an instruction and a request take in Python, in units of 100 microseconds.
+_INSTRUCTION, _REQUEST = 0.08, 0.2
+#: The arrays of a memory system that Python has.
+_NO_MEMORY = np.zeros(0, np.int64), np.zeros(0)
 
 
 class State:
     """The arrays of one simulation; the other attributes are parts of them, by warp or by scheduler.
 
-    ``requests``: of all warps, one behind the other. ``constant_lines``: line of constant memory -> its number.
+    ``asked``: how many requests there are. ``constant_lines``: line of constant memory -> its number.
     """
 
-    def __init__(self, program: TimedProgram, blocks: Sequence[BlockWork], p: Parameters) -> None:
+    def __init__(self, program: TimedProgram, blocks: Sequence[BlockWork], p: Parameters, memory: Memory) -> None:
         warps = [warp for block in blocks for warp in block.warps]
         n, count = len(program.rows), len(warps)
-        self.requests: list[MemoryRequest] = [one for warp in warps for one in warp.requests]
+        self._asked = Asked(blocks)
+        self.asked = len(self._asked.requests)
         self.constant_lines = lines = program.constant_lines
         depth = max((second for _, second in program.details.values()), default=0) + 1
         whole = (
             loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
-            3 * len(self.requests), 4 * ((n >> PER_LINE) + 1),
+            3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS,
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
-            8 * loop.QUEUE_ROOM, 3 * loop.MOST_WAITS, 5 * loop.MOST_NOTES, 4 * ((n >> PER_LINE) + 1), count,
+            8 * loop.QUEUE_ROOM, loop.MOST_WAITS, 5 * loop.MOST_NOTES, 4 * ((n >> PER_LINE) + 1), count,
         )  # fmt: skip
         starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))
         self.ints, self.floats = array("q", bytes(8 * starts[0][-1])), array("d", bytes(8 * starts[1][-1]))
@@ -60,6 +62,7 @@ class State:
         ints, floats = self.ints, self.floats
         ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
         self._fill_figures(p)
+        self._forget_waits()
         self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
         self.now: Any = memoryview(floats)[loop.NOW : loop.NOW + 4]
         self.ready, self.turns, self.firsts = map(self.table, (loop.READY, loop.TURNS, loop.FIRSTS))
@@ -67,11 +70,23 @@ class State:
         self.positions, self.asks = self.table(loop.POSITIONS), self.table(loop.REQUESTS)
         self.groups, self.commits = self.table(loop.GROUPS), self.table(loop.COMMITS)
         self.states, self.constants = self.table(loop.STATES), self.table(loop.CONSTANTS)
-        self._seen = 0
-        #: The compiled loop, once it is there, and for it the arrays as NumPy has them.
-        self._compiled: Callable[..., int] | None = None
-        self._shown = [np.frombuffer(one, one.typecode) for one in (ints, floats, self.code, self._splits)]
+        self._compile(program, memory)
+
+    def _compile(self, program: TimedProgram, memory: Memory) -> None:
+        """The compiled loop, if it is worth it, for it the memory system, and the arrays as NumPy has them."""
+        work = _INSTRUCTION * len(self.code) + _REQUEST * self.asked
+        self._compiled = COMPILED.call if COMPILED.ready(compiled_blocks(), work) else None
+        self.memory = MemoryArrays.of(program, self._asked, memory) if self._compiled else None
+        self.ints[loop.MEMORY] = self.memory is not None
+        of_memory = _NO_MEMORY if self.memory is None else (self.memory.m, self.memory.f)
+        shown = [np.frombuffer(one, one.typecode) for one in (self.ints, self.floats, self.code, self._splits)]
+        self._shown = [*shown, *of_memory]
         self._places = tuple(map(id, self._shown))
+
+    @cached_property
+    def requests(self) -> list[MemoryRequest]:
+        """The requests of all warps, one warp after the other."""
+        return self._asked.requests.tuples
 
     def _fill_figures(self, p: Parameters) -> None:
         """What the loop needs of the GPU, and the schedulers as they are before the first cycle."""
@@ -97,11 +112,11 @@ class State:
         ends = np.cumsum([len(warp.code) for warp in warps], dtype=np.int64)
         begins = np.concatenate(([0], ends))[:-1]
         splits = np.zeros(len(code), np.uint8)
-        asked = np.fromiter(chain.from_iterable(map(_ASKED, self.requests)), np.int64).reshape(-1, 4)
+        asked = self._asked.requests.numbers[:, :4].copy()
         # An atomic of shared memory takes more than its passes.
         asked[(asked[:, 1] == _SHARED) & (asked[:, 2] == _ATOMIC), 1] = loop.OUTSIDE
         asked = asked[:, [0, 1, 3]]
-        counts = np.array([len(warp.requests) for warp in warps], np.int64)
+        counts = self._asked.warps
         asked[:, 0] += np.repeat(begins, counts)
         for begin, warp in zip(begins.tolist(), warps, strict=True):
             if warp.splits:
@@ -117,18 +132,22 @@ class State:
     def go_on(self) -> int:
         """Let the loop run until it wants something."""
         if self._compiled is None:
-            issued = self.ints[loop.ISSUED]
-            work, self._seen = _INSTRUCTION * (issued - self._seen), issued
-            if not COMPILED.ready(compiled_blocks(), work):
-                return loop.issue(self.ints, self.floats, self.code, self._splits)  # type: ignore[arg-type]
-            self._compiled = COMPILED.call
+            return loop.issue(self.ints, self.floats, self.code, self._splits, *_NO_MEMORY)  # type: ignore[arg-type]
         return self._compiled(*self._places)
 
     def waits(self) -> list[tuple[int, int, float]]:
-        """(waiting instruction, instruction that it waits for, cycles) since this was asked for last."""
+        """(waiting instruction, instruction that it waits for, cycles of all these waits) since the last call."""
         count, self.ints[loop.LOGGED] = self.ints[loop.LOGGED], 0
-        values = self.table(loop.WAITS)[: 3 * count].tolist()
-        return list(zip(map(int, values[::3]), map(int, values[1::3]), values[2::3], strict=True))
+        rows, cycles = (
+            self.table(loop.WAITS)[: loop.WAIT_ROW * count].tolist(),
+            self.table(loop.WAITED)[:count].tolist(),
+        )
+        self._forget_waits()
+        return list(zip(rows[:: loop.WAIT_ROW], rows[1 :: loop.WAIT_ROW], cycles, strict=True))
+
+    def _forget_waits(self) -> None:
+        last = self.table(loop.LAST_WAITS)
+        last[:] = array("q", [-1]) * len(last)
 
     def notes(self) -> list[tuple[int, int, int, float, float]]:
         """The entries of the journal since this was asked for last."""

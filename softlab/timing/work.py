@@ -1,11 +1,14 @@
-"""What the warps of the sampled blocks executed; their requests are plain lists, which are quick in Python."""
+"""What the warps of the sampled blocks executed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain, pairwise
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +20,7 @@ from softlab.timing.traits import CodeTraits
 #: whether it passes L1 by; of an atomic: its code; lines of 128 bytes, and how many of them the busiest bank of L1's
 #: tags looks up)
 MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int, int, int]
+_NUMBERS, _SECTORS = itemgetter(0, 1, 2, 3, 5, 6, 7, 8, 9), itemgetter(4)
 #: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
 #: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
 _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])
@@ -38,13 +42,63 @@ class Split(IntEnum):
     GIVEN_WAY = 6
 
 
+@dataclass(frozen=True, eq=False)
+class Requests(Sequence[MemoryRequest]):
+    """Requests as arrays, for compiled loops, and as tuples, which are quick in Python.
+
+    ``numbers`` (m, 9): all of a request but its sectors; ``counts`` (m,): how many sectors it has; ``sectors``: of all
+    requests. All are int64.
+    """
+
+    numbers: np.ndarray
+    counts: np.ndarray
+    sectors: np.ndarray
+
+    @classmethod
+    def of(cls, requests: Sequence[MemoryRequest]) -> Requests:
+        """These requests."""
+        if isinstance(requests, Requests):
+            return requests
+        numbers = np.fromiter(chain.from_iterable(map(_NUMBERS, requests)), np.int64, 9 * len(requests))
+        counts = np.fromiter(map(len, map(_SECTORS, requests)), np.int64, len(requests))
+        sectors = np.fromiter(chain.from_iterable(map(_SECTORS, requests)), np.int64, int(counts.sum()))
+        return cls(numbers.reshape(-1, 9), counts, sectors)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Sequence[MemoryRequest]]) -> Requests:
+        """All of them, one part after the other."""
+        found = [cls.of(part) for part in parts] or [cls.of(())]
+        return cls(
+            *(np.concatenate(one) for one in zip(*((r.numbers, r.counts, r.sectors) for r in found), strict=True))
+        )
+
+    @cached_property
+    def tuples(self) -> list[MemoryRequest]:
+        """The requests, each as a tuple."""
+        ends, sectors = np.cumsum(self.counts), self.sectors.tolist()
+        pieces = [
+            tuple(sectors[low:high]) for low, high in zip((ends - self.counts).tolist(), ends.tolist(), strict=True)
+        ]
+        columns = self.numbers.T.tolist()
+        return list(zip(*columns[:4], pieces, *columns[4:], strict=True))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.tuples[number]
+
+    def __iter__(self) -> Iterator[MemoryRequest]:
+        return iter(self.tuples)
+
+
 @dataclass(frozen=True)
 class WarpWork:
     """The instructions of one warp by index, and its requests in order; ``splits``: position -> what the warp waits for
     behind it, of :class:`Split`. ``barriers``: as :class:`softlab.sass.streams.WarpStream` has them."""
 
     code: Sequence[int] | np.ndarray
-    requests: list[MemoryRequest]
+    requests: Sequence[MemoryRequest]
     splits: Mapping[int, int] = field(default_factory=dict)
     barriers: tuple[int, ...] = ()
 
@@ -56,7 +110,12 @@ class BlockWork:
     block: int
     warps: tuple[WarpWork, ...]
 
-    @property
+    @cached_property
+    def requests(self) -> Requests:
+        """Those of all its warps, one warp after the other."""
+        return Requests.joined([warp.requests for warp in self.warps])
+
+    @cached_property
     def instructions(self) -> int:
         """Instructions that its warps issue."""
         return sum(len(warp.code) for warp in self.warps)
@@ -67,15 +126,20 @@ def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWor
     if not (isinstance(streams, Streams) and (np.diff(streams.block) >= 0).all()):
         streams = sorted(streams, key=lambda stream: (stream.block, stream.warp))
     columns = Columns.of(streams)
-    requests = _requests(columns, code)
+    asked, limits = _requests(columns, code), np.concatenate(([0], np.cumsum(columns.requests))).tolist()
+    ends = np.concatenate(([0], np.cumsum(asked.counts)))[limits].tolist()
+    requests = [
+        Requests(asked.numbers[first:last], asked.counts[first:last], asked.sectors[begin:end])
+        for (first, last), (begin, end) in zip(pairwise(limits), pairwise(ends), strict=True)
+    ]
     splits = _splits(columns, code)
     blocks: dict[int, list[WarpWork]] = {}
-    first = at = 0
-    numbers = zip(columns.block_of_stream.tolist(), columns.lengths.tolist(), columns.requests.tolist(), strict=True)
-    for (block, length, count), barriers, parts in zip(numbers, _barriers(streams), splits, strict=True):
+    at = 0
+    numbers = zip(columns.block_of_stream.tolist(), columns.lengths.tolist(), requests, strict=True)
+    for (block, length, own), barriers, parts in zip(numbers, _barriers(streams), splits, strict=True):
         instructions = columns.instructions[at : at + length]
-        blocks.setdefault(block, []).append(WarpWork(instructions, requests[first : first + count], parts, barriers))
-        first, at = first + count, at + length
+        blocks.setdefault(block, []).append(WarpWork(instructions, own, parts, barriers))
+        at += length
     return [BlockWork(block, tuple(works)) for block, works in blocks.items()]
 
 
@@ -86,23 +150,22 @@ def _barriers(streams: Sequence[WarpStream]) -> list[tuple[int, ...]]:
     return [tuple(stream.barriers.tolist()) for stream in streams]
 
 
-def _requests(columns: Columns, code: CodeTraits) -> list[MemoryRequest]:
+def _requests(columns: Columns, code: CodeTraits) -> Requests:
     """The requests of all warps."""
-    sectors, limits = columns.sectors.tolist(), np.concatenate(([0], np.cumsum(columns.counts))).tolist()
-    shared = ((columns.space == Space.SHARED) & (columns.kind != Kind.ATOMIC)).tolist()
-    pieces = [
-        () if passed else tuple(sectors[low:high])
-        for passed, low, high in zip(shared, limits, limits[1:], strict=False)
-    ]
+    passed = (columns.space == Space.SHARED) & (columns.kind != Kind.ATOMIC)
     lines, looked_up = lines_and_banks(columns.counts, columns.sectors)
     lines = np.maximum(lines, _pieces(columns, code))
-    return list(
-        zip(
-            columns.position.tolist(), columns.space.tolist(), columns.kind.tolist(), columns.wavefronts.tolist(),
-            pieces, columns.lanes.tolist(), code.widths[columns.instruction].tolist(),
-            code.codes[columns.instruction].tolist(), lines.tolist(), looked_up.tolist(), strict=True,
-        )
+    numbers = (
+        columns.position, columns.space, columns.kind, columns.wavefronts, columns.lanes,
+        code.widths[columns.instruction], code.codes[columns.instruction], lines, looked_up,
     )  # fmt: skip
+    made = np.empty((len(passed), len(numbers)), np.int64)
+    for number, values in enumerate(numbers):
+        made[:, number] = values
+    counts = np.where(passed, 0, columns.counts)
+    return Requests(
+        made, counts, columns.sectors[np.repeat(~passed, columns.counts)] if passed.any() else columns.sectors
+    )
 
 
 def _pieces(columns: Columns, code: CodeTraits) -> np.ndarray:

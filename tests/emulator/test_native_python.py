@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, inf
+from math import ceil, exp, inf
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +136,7 @@ def _real(values: Floats, numbers: Int64s, count: int) -> int:
             _kept(values, i, numbers[i])
         least = min(least, value)
         total += square / 3 if value > least else 2 * square - i
+        total += exp(-value / 50)
         values[i] += total
     values[count] = least
     return count if total > numbers[0] else -count

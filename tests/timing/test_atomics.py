@@ -41,11 +41,18 @@ def test_an_array_with_one_line_is_as_it_is():
 
 
 def test_all_sms_together_want_an_evened_line_as_often_as_the_mean_one():
-    units = AtomicUnits(FIGURES, {0: 0.5})
+    units = AtomicUnits(FIGURES, {~0: 0.5})  # a small array: lines
     whole = AtomicUnits(FIGURES)
     array = Region(0, 7, 1.0, 0.0, 8.0)
     assert units.take(0.0, 0.0, 0, 10.0, 20.0, 1, array) == pytest.approx(100.0)
     assert whole.take(0.0, 0.0, 0, 10.0, 20.0, 1, array) == pytest.approx(200.0)
+
+
+def test_lines_of_a_small_array_are_not_pairs_of_lines_of_a_large_one():
+    """Line 32 is free, though pair 32 is at work for long."""
+    units, large, small = AtomicUnits(FIGURES), replace(ARRAY, first=0, last=8191), Region(128, 131, 1.0, 0.0, 4.0)
+    units.take(0.0, 0.0, 32 << 3, 1.0, 1000.0, 1, large)
+    assert units.take(0.0, 0.0, 128, 1.0, 1.0, 1, small) < 10
 
 
 def test_the_unit_does_others_while_a_sum_of_floats_is_not_there():

@@ -21,6 +21,14 @@ def test_lines_that_a_gpu_has_in_one_set():
     assert sum(places[line] == places[71] for line in range(1 << 14)) == 32
 
 
+@pytest.mark.parametrize("places", [Places(0, 1), Places(60, 8), Places(60, 16)], ids=["no", "few", "many"])
+def test_many_lines_at_once_lie_where_each_does(places: Places):
+    random = np.random.default_rng(3)
+    of_warps = (random.integers(0, 64, 500) << 22) + random.integers(0, 60, 500)
+    lines = np.concatenate([random.integers(0, 1 << 45, 500), ~of_warps])
+    assert places.of(lines).tolist() == [places[line] for line in lines.tolist()]
+
+
 def test_the_set_of_a_line_is_the_exclusive_or_of_those_of_its_bits():
     found = Places(0, 1)
     for line in np.random.default_rng(1).integers(1 << 40, size=500).tolist():

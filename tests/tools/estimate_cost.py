@@ -5,7 +5,8 @@
 For each launch of a set of ``tests.hardware.record_timing``: seconds of the processor for interpreting the machine code
 of the sampled blocks, for simulating them, and for the emulator with counters on a grid of as many blocks. Each is the
 least of three times after a first one: what LLVM compiles once per process does not count, nor does a collection of
-Python's garbage. It ends with 1 if an estimate takes more than ``MOST`` seconds.
+Python's garbage. Nor do copies of the arrays that the emulator changes. It ends with 1 if an estimate takes more than
+``MOST`` seconds.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ from tests.hardware.timing_cases import TimingCase
 MOST = 2.0
 
 
-def _seconds(action: Callable[[], Any]) -> tuple[float, Any]:
-    """(least processor time of three calls after a first one, what it gave)."""
-    result, taken = action(), []
+def _seconds(action: Callable[..., Any], prepared: Callable[[], tuple[Any, ...]] = tuple) -> tuple[float, Any]:
+    """(least processor time of three calls after a first one, what it gave); ``prepared`` gives what it is called
+    with, and does not count."""
+    result, taken = action(*prepared()), []
     for _ in range(3):
+        given = prepared()
         start = time.process_time()
-        result = action()
+        result = action(*given)
         taken.append(time.process_time() - start)
     return min(taken), result
 
@@ -48,11 +51,13 @@ def cost(chosen: Any, case: TimingCase) -> tuple[float, float, float]:
     blocks = len({stream.block for stream in sampled.streams})
     grid = grid_of(blocks, case.grid, kernel.cluster or (1, 1, 1))
 
-    def emulate() -> None:
-        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+    def copied() -> tuple[list[Any]]:
+        return ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments],)
+
+    def emulate(copies: list[Any]) -> None:
         kernel.run(grid, case.block, copies, smem=case.smem, check=False)
 
-    return interpretation, simulation, _seconds(emulate)[0] * blocks / prod(grid)
+    return interpretation, simulation, _seconds(emulate, copied)[0] * blocks / prod(grid)
 
 
 def grid_of(blocks: int, grid: int | Sequence[int], cluster: Sequence[int]) -> tuple[int, int, int]:

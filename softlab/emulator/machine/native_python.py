@@ -7,9 +7,8 @@ installed; without it the NumPy form of the instrument does the work.
 A function has parameters ``int`` and arrays (:data:`Int64s` and the other names of :data:`_INTEGERS`), a helper also
 ``float``. It has variables that are whole numbers of 64 bits or floats: what is first assigned to one says which.
 There are ``for ... in range``, ``while``, ``if``, ``return``, subscripts, and ``in`` with a tuple. It may call other
-such functions, ``min``, ``max`` and ``ceil``, and read numbers of its module. ``//`` and ``%`` are for whole numbers
-that are not negative. The same function
-runs in Python with NumPy arrays, so that a test can compare the two.
+such functions, ``min``, ``max``, ``ceil`` and ``exp``, and read numbers of its module. ``//`` and ``%`` are for whole
+numbers that are not negative. The same function runs in Python with NumPy arrays, so that a test can compare the two.
 """
 
 from __future__ import annotations
@@ -454,9 +453,9 @@ class _Writer:
         if name in ("min", "max"):
             left, right = self._alike(*(self._value(argument) for argument in node.args))
             return self._builder.select(self._compared("<" if name == "min" else ">", left, right), left, right)
-        if name == "ceil":
+        if name in ("ceil", "exp"):
             (value,) = (self._value(argument) for argument in node.args)
-            return self._builder.call(self._made.module.declare_intrinsic("llvm.ceil", [self._float]), [value])
+            return self._builder.call(self._made.module.declare_intrinsic(f"llvm.{name}", [self._float]), [value])
         made = _define(self._ir, self._made.module, self._function.__globals__[name], f"f_{name}", self._known)
         given = []
         for argument, parameter in zip(node.args, made.args, strict=True):
