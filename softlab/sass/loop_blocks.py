@@ -6,6 +6,8 @@ BSYNC, calls and returns.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from softlab.sass import registry
 from softlab.sass.decode import Code, Instruction
 from softlab.sass.form import SINK, Form, Named
@@ -23,6 +25,51 @@ _ACCESSES: dict[str, tuple[Space, tuple[str, ...]]] = {
 }  # fmt: skip
 #: Bytes of a constant at most.
 _CONSTANT_BYTES = 8
+
+
+class _Made:
+    """A block that is being made. ``target``: where it goes on if it does not branch."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.begins, self.barrier, self.end = -1, 0, FALLS
+        self.branch: Branch | None = None
+        self._sections: list[Section] = []
+        self._steps: list[tuple[int, PureStep]] = []
+        self._reads, self._writes, self._constants = set[int](), set[int](), list[Named]()
+
+    def step(self, offset: int, step: PureStep) -> None:
+        """Add a pure step."""
+        self._steps.append((offset, step))
+        self.take(step.reads, step.writes, step.constants)
+
+    def access(self, access: Access) -> None:
+        """Add a load or store."""
+        self._sections.append(Section(tuple(self._steps), access))
+        self._steps = []
+
+    def take(self, reads: Iterable[int], writes: Iterable[int], constants: Iterable[Named]) -> None:
+        """Note what an instruction reads and writes."""
+        self._reads.update(reads)
+        self._writes.update(writes)
+        self._constants += constants
+
+    def block(self, start: int, done: Sequence[Instruction]) -> Block:
+        """All of it.
+
+        Raises:
+            NotImplementedError: the compiler does not know this.
+        """
+        wide = any(nbytes > _CONSTANT_BYTES for _, _, nbytes in self._constants)
+        if (self.end == MEETS and self.begins >= 0) or wide:
+            raise NotImplementedError
+        if self._steps or not self._sections:
+            self._sections.append(Section(tuple(self._steps)))
+        return Block(
+            start, len(done), self.end, self.target, self.begins, self.barrier, tuple(self._sections), self.branch,
+            frozenset(self._reads - {SINK}), frozenset(self._writes - {SINK}), tuple(dict.fromkeys(self._constants)),
+            tuple(f"{one.machine.encoding:x} {one.targets}" for one in done),
+        )  # fmt: skip
 
 
 class Describer:
@@ -68,11 +115,7 @@ class Describer:
 
     def _described(self, start: int, choice: str) -> Block:
         done = self._code.instructions[start : self.end_of(start)]
-        sections: list[Section] = []
-        steps: list[tuple[int, PureStep]] = []
-        reads, writes, constants = set[int](), set[int](), list[Named]()
-        begins, barrier, end, target = -1, 0, FALLS, done[-1].index + 1
-        branch: Branch | None = None
+        made = _Made(done[-1].index + 1)
         for offset, instruction in enumerate(done):
             opcode = registry.find(instruction.opcode)
             if opcode is None:
@@ -81,47 +124,43 @@ class Describer:
                 step = self._steps.pure(opcode, instruction, choice)
                 if not self._steps.traced(instruction) or not step.code:
                     raise NotImplementedError
-                steps.append((offset, step))
-                reads, writes = reads | step.reads, writes | step.writes
-                constants += step.constants
-                continue
-            form = Form(instruction, self._steps.slots)
-            name = instruction.opcode
-            if name in _ACCESSES:
-                sections.append(Section(tuple(steps), _access(form, offset)))
-                steps = []
-            elif name == "LDC" and form.operands[1].base is None and form.operands[1].uniform is None:
-                step = self._steps.constant_load(instruction)
-                steps.append((offset, step))
-                reads, writes = reads | step.reads, writes | step.writes
-                constants += step.constants
-            elif name == "BSSY" and begins < 0 and form.guard is None:
-                begins = _barrier(instruction)
-            elif name == "BSYNC" and form.guard is None and len(instruction.operands) == 1:
-                end, barrier = MEETS, _barrier(instruction)
-            elif name in ("BRA", "CALL") and not form.has("DIV", "ANY") and len(instruction.targets) == 1:
-                form.only("U", "UNI", "CONV", "REL", "NOINC")
-                if instruction.operands[0].kind in ("R", "UR"):
-                    raise NotImplementedError
-                end, target, branch = BRANCHES, self._target(instruction), Branch(offset, form.guard, form.condition())
-            elif name == "RET" and form.guard is None and form.has("REL") and not form.predicates():
-                label = next((o.name for o in form.operands if o.kind == "label"), "")
-                if label not in self._code.starts:
-                    raise NotImplementedError
-                end, branch = RETURNS, Branch(offset, target=form.u64(0), base=self._code.starts[label])
+                made.step(offset, step)
+            elif instruction.opcode == "LDC":
+                made.step(offset, self._constant_load(instruction))
             else:
-                raise NotImplementedError
-            reads, writes = reads | form.reads, writes | form.writes
-            constants += form.constants
-        if (end == MEETS and begins >= 0) or any(nbytes > _CONSTANT_BYTES for _, _, nbytes in constants):
+                form = Form(instruction, self._steps.slots)
+                self._add(made, form, offset)
+                made.take(form.reads, form.writes, form.constants)
+        return made.block(start, done)
+
+    def _constant_load(self, instruction: Instruction) -> PureStep:
+        operand = instruction.operands[1]
+        if operand.base is not None or operand.uniform is not None:
             raise NotImplementedError
-        if steps or not sections:
-            sections.append(Section(tuple(steps)))
-        return Block(
-            start, len(done), end, target, begins, barrier, tuple(sections), branch, frozenset(reads - {SINK}),
-            frozenset(writes - {SINK}), tuple(dict.fromkeys(constants)),
-            tuple(f"{one.machine.encoding:x} {one.targets}" for one in done),
-        )  # fmt: skip
+        return self._steps.constant_load(instruction)
+
+    def _add(self, made: _Made, form: Form, offset: int) -> None:
+        """Add an instruction that is not pure."""
+        instruction, name = form.instruction, form.instruction.opcode
+        if name in _ACCESSES:
+            made.access(_access(form, offset))
+        elif name == "BSSY" and made.begins < 0 and form.guard is None:
+            made.begins = _barrier(instruction)
+        elif name == "BSYNC" and form.guard is None and len(instruction.operands) == 1:
+            made.end, made.barrier = MEETS, _barrier(instruction)
+        elif name in ("BRA", "CALL") and not form.has("DIV", "ANY") and len(instruction.targets) == 1:
+            form.only("U", "UNI", "CONV", "REL", "NOINC")
+            if instruction.operands[0].kind in ("R", "UR"):
+                raise NotImplementedError
+            made.end, made.target = BRANCHES, self._target(instruction)
+            made.branch = Branch(offset, form.guard, form.condition())
+        elif name == "RET" and form.guard is None and form.has("REL") and not form.predicates():
+            label = next((o.name for o in form.operands if o.kind == "label"), "")
+            if label not in self._code.starts:
+                raise NotImplementedError
+            made.end, made.branch = RETURNS, Branch(offset, target=form.u64(0), base=self._code.starts[label])
+        else:
+            raise NotImplementedError
 
     def _target(self, instruction: Instruction) -> int:
         label = next((o.name for o in instruction.operands if o.name in self._code.starts), None)

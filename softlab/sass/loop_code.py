@@ -391,13 +391,13 @@ class _StageWriter:
 
     def write(self, constants: Sequence[int]) -> None:
         """All of it."""
-        ir, size, stage, function = self._ir, self._size, self._stage, self._function
-        b = ir.IRBuilder(function.append_basic_block("entry"))
-        mask, given, bits, wide, *pointers = function.args
+        size, stage = self._size, self._stage
+        b = self._ir.IRBuilder(self._function.append_basic_block("entry"))
+        mask, given, bits, wide, *pointers = self._function.args
         pointer_of = dict(zip(self._taken, pointers, strict=True))
         for k in constants:
             value = b.load(b.gep(given, [size(self._slots[k])]))
-            narrow = ir.IntType(8 * stage.trace.dtypes[f"s{k}"].itemsize)
+            narrow = self._ir.IntType(8 * stage.trace.dtypes[f"s{k}"].itemsize)
             self._values[f"s{k}"] = value if narrow == size else b.trunc(value, narrow)
         for k in self._taken:
             if is_per_warp(k):
@@ -406,33 +406,38 @@ class _StageWriter:
         for k, value in stage.final.items():
             if is_per_warp(k):
                 b.store(self._as_memory(b, self._value(value), k), pointer_of[k])
+        for k, value in enumerate(self._all_lanes(b, of_lanes, mask, wide, pointer_of)):
+            b.store(value, b.gep(bits, [size(k)]))
+        b.ret_void()
+
+    def _all_lanes(
+        self, b: Any, operations: Sequence[Any], mask: Any, wide: Any, pointer_of: dict[int, Any]
+    ) -> list[Any]:  # fmt: skip
+        """The loop over the lanes; of each guard, and of what is taken, the lanes where it holds."""
+        stage, word, before = self._stage, self._ir.IntType(WARP), b.block
+        masks = [one for one in (*(guard for _, guard in stage.guards), stage.taken) if one is not None]
         lanes = [k for k in self._taken if not is_per_warp(k)]
-        masks = [*(guard for _, guard in stage.guards), stage.taken]
-        word, before = ir.IntType(WARP), b.block
-        with turns("packed", ir, b, size(WARP)) as lane:
-            kept = [(one, b.phi(word)) for one in masks if one is not None]
-            for _, so_far in kept:
-                so_far.add_incoming(word(0), before)
+        with turns("packed", self._ir, b, self._size(WARP)) as lane:
+            kept = [(one, b.phi(word)) for one in masks]
             at = b.trunc(lane, word)
-            runs = b.trunc(b.lshr(mask, at), ir.IntType(1))
+            runs = b.trunc(b.lshr(mask, at), self._ir.IntType(1))
             old = {k: b.load(b.gep(pointer_of[k], [lane])) for k in lanes}
             for k in lanes:
                 self._values[f"s{k}"] = self._as_value(b, k, old[k])
-            self._operate(b, of_lanes)
+            self._operate(b, operations)
             for k, value in stage.final.items():
                 if not is_per_warp(k):
                     new = self._as_memory(b, self._value(value), k)
                     b.store(b.select(runs, new, old[k]), b.gep(pointer_of[k], [lane]))
             if stage.wide is not None:
                 b.store(self._value(stage.wide), b.gep(wide, [lane]))
-            last = []
+            found = []
             for one, so_far in kept:
                 here = b.and_(self._value(one), runs)
-                last.append(b.or_(so_far, b.shl(b.zext(here, word), at)))
-                so_far.add_incoming(last[-1], b.block)
-        for k, value in enumerate(last):
-            b.store(value, b.gep(bits, [size(k)]))
-        b.ret_void()
+                found.append(b.or_(so_far, b.shl(b.zext(here, word), at)))
+                so_far.add_incoming(word(0), before)
+                so_far.add_incoming(found[-1], b.block)
+        return found
 
     def _operate(self, b: Any, operations: Sequence[Any], *, only_alike: bool = False) -> list[Any]:
         """Do the operations whose sources are known; those that are left.

@@ -90,6 +90,16 @@ class Room:
         self.guards, self.requests = np.empty((0, 3), np.int64), np.empty((0, 3), np.int64)
         self.addresses = np.empty((1, WARP), np.int64)
 
+    def begin(self, most: int, code: int) -> None:
+        """Nothing has been done yet of at most so many runs. code: instructions of the code."""
+        state = self.state
+        state[native_loops.RUNS : native_loops.GONE + 1] = 0
+        state[native_loops.MOST], state[native_loops.CODE] = most, code
+        state[native_loops.ENTRY_ROOM], state[native_loops.GUARD_ROOM] = self.entries, len(self.guards)
+        state[native_loops.REQUEST_ROOM] = len(self.requests)
+        state[native_loops.ISSUED] = state[native_loops.WRONG] = state[native_loops.STORED] = 0
+        self.stamps.fill(-1)
+
     def fit(self, guards: int, requests: int) -> None:
         """Make room for so many guards and requests at least."""
         if len(self.guards) < guards:
@@ -112,26 +122,13 @@ class Frame:
         Raises:
             BadAddress: the machine has to begin again.
         """
-        machine = self._machine
-        of_loop = self._of_loop.get(id(loop))
-        if of_loop is None:
-            warps = machine.setup.warps
-            if warps not in self._rooms:
-                self._rooms.clear()
-                self._rooms[warps] = Room(warps)
-            of_loop = self._of_loop[id(loop)] = _OfLoop(machine, loop, self._rooms[warps])
+        machine, of_loop = self._machine, self._known(loop)
         began, room, state = perf_counter(), of_loop.room, of_loop.room.state
         machine.sync()
         of_loop.bring(machine)
         ends = self._take_paths(loop, room)
-        state[native_loops.RUNS : native_loops.GONE + 1] = 0
-        state[native_loops.MOST] = min(most, _MOST_RUNS)
-        state[native_loops.ENTRY_ROOM], state[native_loops.GUARD_ROOM] = room.entries, len(room.guards)
-        state[native_loops.REQUEST_ROOM] = len(room.requests)
-        state[native_loops.ISSUED] = state[native_loops.WRONG] = state[native_loops.STORED] = 0
-        state[native_loops.CODE] = len(machine.code.instructions)
+        room.begin(min(most, _MOST_RUNS), len(machine.code.instructions))
         arrays = self._arrays(loop, state)
-        room.stamps.fill(-1)
         found = loop.call(
             *(id(loop.about), len(loop.blocks), id(of_loop.block_of), room.warps, id(state), id(ends)),
             *map(id, (room.paths, room.gone, room.stamps, room.chosen, room.mask_of, machine.live)),
@@ -151,6 +148,16 @@ class Frame:
             machine.pc = loop.starts[room.run_block[runs - 1]]
         loop.note(perf_counter() - began, room.run_block[:runs])
         return runs
+
+    def _known(self, loop: Loop) -> _OfLoop:
+        """What a loop needs of this launch."""
+        if id(loop) not in self._of_loop:
+            warps = self._machine.setup.warps
+            if warps not in self._rooms:
+                self._rooms.clear()
+                self._rooms[warps] = Room(warps)
+            self._of_loop[id(loop)] = _OfLoop(self._machine, loop, self._rooms[warps])
+        return self._of_loop[id(loop)]
 
     # Paths
 

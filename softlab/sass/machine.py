@@ -115,11 +115,7 @@ class Machine:
         self._none = [*[None] * SINK, self._all[SINK]]
         self._all += self._shared_by_all
         self._choice = compiled_blocks()
-        made_of = self._choice, self._steps.untraced
-        if made_of != self._made_of:
-            self._made_of, self._made_runs = made_of, {}
-            if made_of[0] != self._loops.choice:
-                self._loops = Loops(self.code, self._heads, self._steps, made_of[0])
+        self._keep_runs()
         self._waiting: dict[int, list[Lanes]] = {}
         self._runs: dict[int, Run] = {}
         self.specials: dict[str, Value] = {}
@@ -134,6 +130,14 @@ class Machine:
         self._late = False
         self._turns = Turns(self)
         self._frame, self._enters = Frame(self, self._rooms), loops and not paced
+
+    def _keep_runs(self) -> None:
+        """Runs of former launches are used again, if they would be made of the same steps."""
+        made_of = self._choice, self._steps.untraced
+        if made_of != self._made_of:
+            self._made_of, self._made_runs = made_of, {}
+            if self._choice != self._loops.choice:
+                self._loops = Loops(self.code, self._heads, self._steps, self._choice)
 
     def end(self) -> None:
         """The launch is done: let go of what it held."""

@@ -242,6 +242,67 @@ def is_full(about: Int64s, at: int, warps: int, state: Int64s) -> int:
     return state[ASKED] + warps * about[at + REQUESTS] > state[REQUEST_ROOM]
 
 
+def begin(warp: int, mask: int, barrier: int, warps: int, expected: UInt32s) -> int:
+    """BSSY: these lanes will meet. barrier: -1 for none."""
+    if barrier >= 0:
+        place = _LANES * (barrier * warps + warp)
+        for lane in range(_LANES):
+            if mask >> lane & 1:
+                expected[place + lane] = mask
+    return 0
+
+
+def go_on(
+    about: Int64s, at: int, warp: int, mask: int, taken: int, warps: int, expected: UInt32s, blocked: UInt32s,
+    live: UInt32s, waiting_at: Int64s, targets: Int64s, block_of: Int64s, ends: Int64s, paths: Int64s, gone: Int64s,
+    state: Int64s,
+) -> int:  # fmt: skip
+    """The lanes of a warp have done the block whose numbers begin ``at``, and take its branch or not."""
+    last, end, barrier = about[at + START] + about[at + LENGTH] - 1, about[at + END], about[at + BARRIER]
+    if end == MEETS:
+        arrive(
+            warp, mask, last, barrier, warps, expected, blocked, live, waiting_at, block_of, ends, paths, gone, state
+        )
+    elif end == RETURNS:
+        part_by_target(warp, mask, last, targets, block_of, ends, paths, gone, state)
+    else:
+        if taken != 0:
+            go(about[at + TARGET], warp, taken, block_of, ends, paths, gone, state)
+        if taken != mask:
+            go(last + 1, warp, mask & ~taken, block_of, ends, paths, gone, state)
+    return 0
+
+
+def execute_first_parts(
+    about: Int64s, at: int, count: int, first: int, warps: int, chosen: Int64s, mask_of: Int64s, registers: Int64s,
+    constants: Int64s, state: Int64s, arrays: Int64s, guards: Int64s, requests: Int64s, addresses: Int64s,
+    targets: Int64s,
+) -> int:  # fmt: skip
+    """All warps do one part of a block after the other, up to the last one, whose number this gives.
+
+    Arguments:
+        at: where the numbers of the block begin. first: the first entry of the log.
+    """
+    parts, part = about[at + PARTS], about[at + FIRST]
+    if parts > 1:
+        sort(chosen, count, mask_of, warps)
+        for one in range(part, part + parts - 1):
+            for k in range(count):
+                execute(
+                    one, chosen[2 * k], chosen[2 * k + 1], first + k, registers, constants, state, arrays, guards,
+                    requests, addresses, targets,
+                )  # fmt: skip
+    return part + parts - 1
+
+
+def next_block(blocks: int, ends: Int64s) -> int:
+    """The lowest block with a path; ``blocks`` where none has one."""
+    block = 0
+    while block < blocks and ends[2 * block] < 0:
+        block += 1
+    return block
+
+
 def execute_runs(
     about: Int64s, blocks: int, block_of: Int64s, warps: int, state: Int64s, ends: Int64s, paths: Int64s, gone: Int64s,
     stamps: Int64s, chosen: Int64s, mask_of: Int64s, live: UInt32s, expected: UInt32s, blocked: UInt32s,
@@ -249,7 +310,58 @@ def execute_runs(
     registers: Int64s, constants: Int64s, arrays: Int64s, guards: Int64s, requests: Int64s, addresses: Int64s,
     targets: Int64s,
 ) -> int:  # fmt: skip
-    """Execute runs of the loop; why it stops.
+    """As :func:`run`, without what it does at the end."""
+    while 1:
+        block = next_block(blocks, ends)
+        at = BLOCK * block
+        if block == blocks or about[at + START] > state[LOWEST]:
+            return DONE
+        if is_full(about, at, warps, state):
+            return FULL
+        barrier = about[at + BARRIER]
+        meets = about[at + END] == MEETS
+        if meets and are_simple(ends[2 * block], barrier, warps, paths, expected, blocked, live) == 0:
+            return LEFT
+        count, first = choose(block, ends, paths, stamps, chosen, state), state[ENTRIES]
+        note_run(block, count, about[at + LENGTH], run_block, run_count, state)
+        part = execute_first_parts(
+            about, at, count, first, warps, chosen, mask_of, registers, constants, state, arrays, guards, requests,
+            addresses, targets,
+        )  # fmt: skip
+        for k in range(count):
+            warp, mask = chosen[2 * k], chosen[2 * k + 1]
+            entry_warp[first + k], entry_mask[first + k] = warp, mask
+            begin(warp, mask, about[at + BEGINS], warps, expected)
+            taken = execute(
+                part, warp, mask, first + k, registers, constants, state, arrays, guards, requests, addresses, targets
+            )
+            go_on(
+                about, at, warp, mask, taken, warps, expected, blocked, live, waiting_at, targets, block_of, ends,
+                paths, gone, state,
+            )  # fmt: skip
+        if state[WRONG] != 0:
+            return BAD
+    return DONE
+
+
+def note_run(block: int, count: int, length: int, run_block: Int64s, run_count: Int64s, state: Int64s) -> int:
+    """A run of so many warps begins."""
+    run_block[state[RUNS]], run_count[state[RUNS]] = block, count
+    state[RUNS] += 1
+    state[ENTRIES] += count
+    state[ISSUED] += length * count
+    return 0
+
+
+def run(
+    about: Int64s, blocks: int, block_of: Int64s, warps: int, state: Int64s, ends: Int64s, paths: Int64s, gone: Int64s,
+    stamps: Int64s, chosen: Int64s, mask_of: Int64s, live: UInt32s, expected: UInt32s, blocked: UInt32s,
+    waiting_at: Int64s, entry_warp: Int64s, entry_mask: UInt32s, run_block: Int64s, run_count: Int64s,
+    registers: Int64s, constants: Int64s, arrays: Int64s, guards: Int64s, requests: Int64s, addresses: Int64s,
+    targets: Int64s,
+) -> int:  # fmt: skip
+    """Execute runs of the loop; why it stops. Then all paths are in ``gone``, those of one instruction and one warp in
+    their order.
 
     Arguments:
         about: ``BLOCK`` numbers of each block, ascending by first instruction. block_of: of each instruction the block
@@ -263,74 +375,6 @@ def execute_runs(
         guards: of each guard its entry, the instruction in its block and its lanes. requests: of each request its
             entry, the number of the load in the loop and its lanes; addresses: of its 32 lanes. targets: scratch.
     """
-    while 1:
-        block = 0
-        while block < blocks and ends[2 * block] < 0:
-            block += 1
-        if block == blocks:
-            return DONE
-        at = BLOCK * block
-        pc, length, end = about[at + START], about[at + LENGTH], about[at + END]
-        if pc > state[LOWEST]:
-            return DONE
-        if is_full(about, at, warps, state):
-            return FULL
-        barrier, last = about[at + BARRIER], pc + length - 1
-        if end == MEETS and are_simple(ends[2 * block], barrier, warps, paths, expected, blocked, live) == 0:
-            return LEFT
-        count, first = choose(block, ends, paths, stamps, chosen, state), state[ENTRIES]
-        run_block[state[RUNS]] = block
-        run_count[state[RUNS]] = count
-        state[RUNS] += 1
-        state[ENTRIES] = first + count
-        state[ISSUED] += length * count
-        parts, part = about[at + PARTS], about[at + FIRST]
-        if parts > 1:
-            sort(chosen, count, mask_of, warps)
-            for one in range(part, part + parts - 1):
-                for k in range(count):
-                    execute(
-                        one, chosen[2 * k], chosen[2 * k + 1], first + k, registers, constants, state, arrays, guards,
-                        requests, addresses, targets,
-                    )  # fmt: skip
-            part += parts - 1
-        for k in range(count):
-            warp, mask = chosen[2 * k], chosen[2 * k + 1]
-            entry_warp[first + k] = warp
-            entry_mask[first + k] = mask
-            if about[at + BEGINS] >= 0:
-                place = _LANES * (about[at + BEGINS] * warps + warp)
-                for lane in range(_LANES):
-                    if mask >> lane & 1:
-                        expected[place + lane] = mask
-            taken = execute(
-                part, warp, mask, first + k, registers, constants, state, arrays, guards, requests, addresses, targets
-            )
-            if end == MEETS:
-                arrive(
-                    warp, mask, last, barrier, warps, expected, blocked, live, waiting_at, block_of, ends, paths, gone,
-                    state,
-                )  # fmt: skip
-            elif end == RETURNS:
-                part_by_target(warp, mask, last, targets, block_of, ends, paths, gone, state)
-            else:
-                if taken != 0:
-                    go(about[at + TARGET], warp, taken, block_of, ends, paths, gone, state)
-                if taken != mask:
-                    go(last + 1, warp, mask & ~taken, block_of, ends, paths, gone, state)
-        if state[WRONG] != 0:
-            return BAD
-    return DONE
-
-
-def run(
-    about: Int64s, blocks: int, block_of: Int64s, warps: int, state: Int64s, ends: Int64s, paths: Int64s, gone: Int64s,
-    stamps: Int64s, chosen: Int64s, mask_of: Int64s, live: UInt32s, expected: UInt32s, blocked: UInt32s,
-    waiting_at: Int64s, entry_warp: Int64s, entry_mask: UInt32s, run_block: Int64s, run_count: Int64s,
-    registers: Int64s, constants: Int64s, arrays: Int64s, guards: Int64s, requests: Int64s, addresses: Int64s,
-    targets: Int64s,
-) -> int:  # fmt: skip
-    """As :func:`execute_runs`; then all paths are in ``gone``, those of one instruction and one warp in their order."""
     found = execute_runs(
         about, blocks, block_of, warps, state, ends, paths, gone, stamps, chosen, mask_of, live, expected, blocked,
         waiting_at, entry_warp, entry_mask, run_block, run_count, registers, constants, arrays, guards, requests,
