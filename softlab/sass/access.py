@@ -14,6 +14,7 @@ from softlab.sass.form import Form, Reader
 from softlab.sass.lanes import WARP, Value, all_true, any_true, equal, unpack
 from softlab.sass.memory import ITEMS, BlockMemory, Outside
 from softlab.sass.streams import Kind, Space
+from softlab.sass.widths import width_of
 
 if TYPE_CHECKING:
     from softlab.sass.machine import Machine
@@ -21,17 +22,11 @@ if TYPE_CHECKING:
 #: An address of shared memory: the rank of the block in its cluster above these bits.
 RANK_SHIFT = 24
 _OFFSET = (1 << RANK_SHIFT) - 1
-WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 _SPACE_OF = {
     "LDG": Space.GLOBAL, "STG": Space.GLOBAL, "ATOMG": Space.GLOBAL, "RED": Space.GLOBAL, "REDG": Space.GLOBAL,
     "LDS": Space.SHARED, "STS": Space.SHARED, "ATOMS": Space.SHARED, "LDSM": Space.SHARED, "STSM": Space.SHARED,
     "LDL": Space.LOCAL, "STL": Space.LOCAL,
 }  # fmt: skip
-
-
-def width_of(form: Form) -> int:
-    """Bytes per lane."""
-    return next((WIDTHS[m] for m in form.modifiers if m in WIDTHS), 4)
 
 
 class Part(NamedTuple):

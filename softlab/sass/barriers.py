@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +14,8 @@ from softlab.sass.meetings import EVERYONE, UNKNOWN, met
 from softlab.sass.setup import Setup
 
 _ONE = np.uint32(1)
+#: Convergence barriers of a warp.
+_BARRIERS = 16
 _BIT = _ONE << np.arange(WARP, dtype=np.uint32)
 
 
@@ -53,11 +56,22 @@ class Convergence:
 
     def _of(self, barrier: int) -> np.ndarray:
         if barrier not in self._expected:
-            warps = len(self._machine.live)
-            self._expected[barrier] = np.zeros((warps, WARP), np.uint32)
-            self._blocked[barrier] = np.zeros(warps, np.uint32)
-            self._waiting_at[barrier] = np.zeros((warps, WARP), np.int64)
+            expected, blocked, waiting_at = self.stacked
+            self._expected[barrier] = expected[barrier]
+            self._blocked[barrier] = blocked[barrier]
+            self._waiting_at[barrier] = waiting_at[barrier]
         return self._expected[barrier]
+
+    @cached_property
+    def stacked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of all barriers, one behind the other: the lanes that each lane will meet, those that wait, and where."""
+        warps = len(self._machine.live)
+        lanes = _BARRIERS, warps, WARP
+        return np.zeros(lanes, np.uint32), np.zeros(lanes[:2], np.uint32), np.zeros(lanes, np.int64)
+
+    def use(self, barrier: int) -> None:
+        """Lanes may meet at this barrier."""
+        self._of(barrier)
 
     @property
     def waits(self) -> str:

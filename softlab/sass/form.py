@@ -200,6 +200,23 @@ class Form:
             return lambda r: ~r[index]
         return lambda r: r[index]
 
+    def predicates(self) -> list[Reader]:
+        """The predicates among the operands that may not hold."""
+        return [
+            self.predicate_of(operand)
+            for operand in self.operands
+            if operand.kind in ("P", "UP") and not (operand.index == TRUE and not operand.inverted)
+        ]
+
+    def condition(self) -> Reader:
+        """The guard, and the predicates among the operands: True where all hold."""
+        parts = [*([] if self.guard is None else [self.guard]), *self.predicates()]
+        if not parts:
+            return lambda r: np.True_
+        if len(parts) == 1:
+            return parts[0]
+        return lambda r: np.logical_and(parts[0](r), parts[1](r))
+
     def is_zero(self, number: int) -> bool:
         """Whether the operand is RZ, URZ or 0, without a sign."""
         operand = self.operands[number]

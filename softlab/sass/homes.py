@@ -53,6 +53,11 @@ def _references(values: list[Any], number: int) -> int:
 _ALONE = _references([object()], 0)
 
 
+def is_alone(values: list[Any], number: int) -> bool:
+    """Whether nobody has an item but the list."""
+    return _references(values, number) == _ALONE
+
+
 def bring(now: Lanes, home: list[Value], number: int, value: Value, choice: str) -> None:
     """Put a set's ``value`` into the register ``home[number]`` of all warps.
 

@@ -27,6 +27,7 @@ from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
 from softlab.sass.cubin import Cubin
 from softlab.sass.decode import Code, Instruction, decode
 from softlab.sass.lanes import WARP
+from softlab.sass.loop_frames import BadAddress
 from softlab.sass.machine import Machine
 from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
@@ -166,12 +167,37 @@ def interpret(
         EstimateError: the program is for another architecture.
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
-    compiled, memory = _compiled(kernel.program), Allocations()
+    shape = kernel.program, _three(grid), _three(block), smem, blocks, budget
+    try:
+        return _interpreted_launch(*shape, args, variables, paced, True, watched)
+    except BadAddress:
+        return _interpreted_launch(*shape, args, variables, paced, False, watched)
+
+
+def _interpreted_launch(
+    program: Program,
+    grid: Index3,
+    block: Index3,
+    smem: int,
+    blocks: Sequence[int] | None,
+    budget: int | None,
+    args: Sequence[Any],
+    variables: VariableValues | None,
+    paced: bool,
+    loops: bool,
+    watched: dict[str, Any],
+) -> Interpretation:
+    """As :func:`interpret`.
+
+    Arguments:
+        loops: whether loops are compiled. Where an address is bad, the machine says which one if it does all itself.
+    """
+    compiled, memory = _compiled(program), Allocations()
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
-    setup = _setup(kernel.program, _three(grid), _three(block), smem, blocks, budget, parameters, memory)
+    setup = _setup(program, grid, block, smem, blocks, budget, parameters, memory)
     with _machine(compiled) as machine:
-        machine.begin(setup, paced=paced)
+        machine.begin(setup, paced=paced, loops=loops)
         machine.run(**watched)
         return _interpretation(machine, mapped, args)
 

@@ -49,6 +49,10 @@ class Log:
         self._entries = 0
         self._first = 0  # the first entry of the current run
         self._guards: list[tuple[int, int, np.ndarray]] = []
+        #: Of many runs at once: where they stand among the lists, and the first instruction and length of each entry;
+        #: and of their guards the entry, the offset and the lanes.
+        self._spread: list[tuple[int, np.ndarray, np.ndarray]] = []
+        self._guard_rows: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self._barriers: list[tuple[np.ndarray, np.ndarray]] = []
         self._requests: dict[tuple[int, int, int, bool], list[Kept]] = {}
         self._kept = 0
@@ -58,12 +62,32 @@ class Log:
 
     def run(self, lanes: Lanes, start: int, length: int) -> None:
         """These lanes begin to execute instructions ``start`` to ``start + length - 1``."""
-        self._warps.append(lanes.warps)
-        self._masks.append(lanes.masks)
+        self._add(lanes.warps, lanes.masks, start, length)
+
+    def _add(self, warps: np.ndarray, masks: np.ndarray, start: int, length: int) -> None:
+        self._warps.append(warps)
+        self._masks.append(masks)
         self._start.append(start)
         self._length.append(length)
         self._first = self._entries
-        self._entries += lanes.count
+        self._entries += len(warps)
+
+    def runs(self, warps: np.ndarray, masks: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> int:
+        """Entries of many runs, int64 and uint32 (entries,); the number of the first one."""
+        self._spread.append((len(self._warps), starts, lengths))
+        self._add(warps, masks, 0, 0)
+        return self._first
+
+    def guards_of(self, entries: np.ndarray, offsets: np.ndarray, masks: np.ndarray) -> None:
+        """Of each entry the lanes that executed the instruction ``offset`` of its run."""
+        self._guard_rows.append((entries, offsets, masks))
+
+    def requests_of(
+        self, entries: np.ndarray, offset: int, space: Space, kind: Kind, width: int, address: np.ndarray,
+        active: np.ndarray,
+    ) -> None:  # fmt: skip
+        """As :meth:`request`, of these entries, int64 (k,)."""
+        self._keep((int(space), int(kind), width, False), (entries, offset, address, active))
 
     def guard(self, offset: int, masks: np.ndarray) -> None:
         """The lanes (k,) that executed the instruction ``offset`` of the current run."""
@@ -89,8 +113,11 @@ class Log:
         if self.silent:
             return
         key = (int(space), int(kind), width, of_matrices)
-        self._requests.setdefault(key, []).append((self._first, offset, address, active))
-        self._kept += address.size
+        self._keep(key, (self._first, offset, address, active))
+
+    def _keep(self, key: tuple[int, int, int, bool], kept: Kept) -> None:
+        self._requests.setdefault(key, []).append(kept)
+        self._kept += kept[2].size
         if self._kept > _MOST_ADDRESSES:
             self._count()
 
@@ -124,6 +151,9 @@ class Log:
         warp = np.concatenate([*self._warps, np.zeros(0, np.int64)]).astype(np.int64)
         mask = np.concatenate([*self._masks, np.zeros(0, np.uint32)])
         start, length = (np.repeat(np.array(part, np.int64), counts) for part in (self._start, self._length))
+        begins = np.cumsum([0, *counts])
+        for at, starts, lengths in self._spread:
+            start[begins[at] : begins[at + 1]], length[begins[at] : begins[at + 1]] = starts, lengths
         per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
         limits = np.concatenate(([0], np.cumsum(per_warp)))
         order = as_executed(warp, mask, start, length)
@@ -142,13 +172,16 @@ class Log:
 
     def _guarded(self, came: np.ndarray, begins: np.ndarray) -> np.ndarray:
         """The lanes that execute each instruction, of those that ``came``. begins: where each entry begins."""
-        if not self._guards:
+        if not self._guards and not self._guard_rows:
             return came
-        firsts, offsets, masks = zip(*self._guards, strict=True)
-        counts = np.array([len(one) for one in masks])
-        entries = np.repeat(np.array(firsts) - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
         active = came.copy()
-        active[begins[entries] + np.repeat(offsets, counts)] = np.concatenate(masks)
+        for entries, offsets, masks in self._guard_rows:
+            active[begins[entries] + offsets] = masks
+        if self._guards:
+            firsts, places, held = zip(*self._guards, strict=True)
+            counts = np.array([len(one) for one in held])
+            entries = np.repeat(np.array(firsts) - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+            active[begins[entries] + np.repeat(places, counts)] = np.concatenate(held)
         return active
 
     def _barriers_of_warps(self) -> dict[int, np.ndarray]:
@@ -174,7 +207,7 @@ def counted_by_numpy(
     """The requests that have an active lane: entry, offset, wavefronts, how many sectors, and all sectors."""
     address = np.concatenate([a for _, _, a, _ in requests])
     active = np.concatenate([m for _, _, _, m in requests])
-    entry = np.concatenate([first + np.arange(len(a)) for first, _, a, _ in requests])
+    entry = native_requests.entries_of(requests)
     offset = np.repeat([o for _, o, _, _ in requests], [len(a) for _, _, a, _ in requests])
     some = active.any(axis=1)
     address, active, entry, offset = address[some], active[some], entry[some], offset[some]

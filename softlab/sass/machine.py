@@ -8,7 +8,7 @@ there, one path per warp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 from time import perf_counter
@@ -25,6 +25,8 @@ from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Named, fresh_reg
 from softlab.sass.homes import bring, bring_per_warp
 from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, pack
 from softlab.sass.log import Log
+from softlab.sass.loop_frames import Frame, Room
+from softlab.sass.loops import Loops
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
 from softlab.sass.segments import PureStep, Segment, segments, way_of
@@ -85,10 +87,12 @@ class Machine:
         #: Of all launches the runs, and of which steps they were made; the constants of the run that is being made.
         self._made_runs: dict[int, Run] = {}
         self._made_of: tuple[str, int] | None = None
+        self._loops = Loops(code, self._heads, steps, "none")
+        self._rooms: dict[int, Room] = {}
         self._named: list[tuple[Instruction, tuple[Named, ...]]] = []
 
-    def begin(self, setup: Setup, *, paced: bool = False) -> None:
-        """A launch: nothing has been executed yet."""
+    def begin(self, setup: Setup, *, paced: bool = False, loops: bool = True) -> None:
+        """A launch: nothing has been executed yet. loops: whether compiled ones are used."""
         self.setup = setup
         #: Who goes on next where time decides, else None.
         self.pace = Pace(setup.warps) if paced else None
@@ -111,9 +115,7 @@ class Machine:
         self._none = [*[None] * SINK, self._all[SINK]]
         self._all += self._shared_by_all
         self._choice = compiled_blocks()
-        made_of = self._choice, self._steps.untraced
-        if made_of != self._made_of:
-            self._made_of, self._made_runs = made_of, {}
+        self._keep_runs()
         self._waiting: dict[int, list[Lanes]] = {}
         self._runs: dict[int, Run] = {}
         self.specials: dict[str, Value] = {}
@@ -127,11 +129,21 @@ class Machine:
         self._slept_at = -1
         self._late = False
         self._turns = Turns(self)
+        self._frame, self._enters = Frame(self, self._rooms), loops and not paced
+
+    def _keep_runs(self) -> None:
+        """Runs of former launches are used again, if they would be made of the same steps."""
+        made_of = self._choice, self._steps.untraced
+        if made_of != self._made_of:
+            self._made_of, self._made_runs = made_of, {}
+            if self._choice != self._loops.choice:
+                self._loops = Loops(self.code, self._heads, self._steps, self._choice)
 
     def end(self) -> None:
         """The launch is done: let go of what it held."""
         del self.setup, self.log, self.shared, self.local, self.specials, self._all, self._own, self._none
         del self._shared_by_all, self.convergence, self.warp_sync, self.barriers, self.cluster, self._turns, self.now
+        del self._frame
 
     # Paths
 
@@ -196,6 +208,32 @@ class Machine:
         self.barriers.check()
         self.cluster.check()
 
+    # What compiled loops ask for (:mod:`softlab.sass.loops`)
+
+    @property
+    def registers(self) -> list[Value]:
+        """The registers of all warps, and what stands behind them. :meth:`sync` brings them up to date."""
+        return self._all
+
+    def waiting_in(self, starts: Container[int]) -> list[tuple[int, list[Lanes]]]:
+        """The paths that stand at these instructions, by instruction; they do not any more."""
+        return [(pc, self._waiting.pop(pc)) for pc in tuple(self._waiting) if pc in starts]
+
+    def lowest(self) -> int:
+        """The lowest instruction at which a path stands; the end of the code where none stands anywhere."""
+        return min(self._waiting, default=len(self.code.instructions))
+
+    def run_at(self, pc: int) -> Run:
+        """The run that begins at ``pc``, for this launch."""
+        run = self._runs.get(pc)
+        if run is None:
+            run = self._runs[pc] = self._run_at(pc)
+        return run
+
+    def constant(self, constant: Named) -> Value:
+        """A constant that a run of this launch names."""
+        return self._all[self._steps.slots.of(constant)]
+
     # Execution
 
     def run(self, progress: Callable[[int], None] | None = None, patience: int | None = None) -> None:
@@ -215,12 +253,17 @@ class Machine:
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
                 pc = self._turns.choose(self._waiting)
-                self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
+                done = self._enter_loop(pc, _RUNS - runs % _RUNS) if self._enters else 0
+                if not done:
+                    start = perf_counter()
+                    self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
+                    if self._enters:
+                        self._loops.count(pc, perf_counter() - start)
                 if self.issued > self.setup.budget:
                     raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
                 if self._turns.stuck:
                     self._give_way()
-                runs += 1
+                runs += done or 1
                 if not runs % _RUNS:
                     if self.changes != last[0]:
                         last = self.changes, self.issued
@@ -229,6 +272,16 @@ class Machine:
                     if progress is not None:
                         before, ended = ended, self._ended_blocks
                         progress(ended - before)
+
+    def _enter_loop(self, pc: int, most: int) -> int:
+        """Execute runs of the compiled loop in which ``pc`` lies, at most so many; how many, 0 for none."""
+        loop = self._loops.at.get(pc)
+        if loop is None or not loop.pays or not self._turns.lowest:
+            return 0
+        done = self._frame.run(loop, min(most, self._turns.ahead + 1))
+        if done:
+            self._turns.chose(done - 1)
+        return done
 
     @property
     def _ended_blocks(self) -> int:
@@ -283,9 +336,7 @@ class Machine:
         return hash(tuple(found))
 
     def _execute(self, pc: int) -> None:
-        run = self._runs.get(pc)
-        if run is None:
-            run = self._runs[pc] = self._run_at(pc)
+        run = self.run_at(pc)
         sets = self._waiting.pop(pc)
         chosen = sets[0] if len(sets) == 1 else self._choose(pc, sets)
         if run.alone:

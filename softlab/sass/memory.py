@@ -28,8 +28,8 @@ STACK_LIMIT = 1024
 MOST_LOCAL_BYTES = 512 << 10
 #: Bytes of all such stacks: a limit of our own.
 MOST_STACK_BYTES = 1 << 30
-_PAGE_BITS = 12
-_PAGE = 1 << _PAGE_BITS
+PAGE_BITS = 12
+_PAGE = 1 << PAGE_BITS
 
 
 class Outside(Exception):
@@ -55,7 +55,7 @@ class _Array:
         padded = -(-self.end // 16) * 16
         self._own: np.ndarray | None = None
         self._padded = padded
-        self._pages = np.zeros((padded >> _PAGE_BITS) + 1, bool)
+        self._pages = np.zeros((padded >> PAGE_BITS) + 1, bool)
         self._views: dict[np.dtype, tuple[np.ndarray, np.ndarray]] = {}
 
     def load(self, offset: np.ndarray, item: np.dtype) -> np.ndarray:
@@ -63,7 +63,7 @@ class _Array:
         if self._own is None:
             return self.allocation.view(item)[index]
         old, new = self._both(item)
-        own = self._pages[offset >> _PAGE_BITS]
+        own = self._pages[offset >> PAGE_BITS]
         if all_true(own):
             return new[index]
         if not any_true(own):
@@ -74,15 +74,32 @@ class _Array:
 
     def own(self, offset: np.ndarray, item: np.dtype) -> np.ndarray:
         """Memory of our own as whole items, with the pages at these offsets in it."""
-        if self._own is None:
-            self._own = np.zeros(self._padded, np.uint8)  # pages that are never touched take no memory
-        pages = offset >> _PAGE_BITS
+        self._make_own()
+        assert self._own is not None
+        pages = offset >> PAGE_BITS
         if not all_true(self._pages[pages]):
             for page in np.unique(pages[~self._pages[pages]]):
                 first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
                 self._own[first:end] = self.allocation.whole[first:end]
             self._pages[pages] = True
         return self._own[: self._padded // item.itemsize * item.itemsize].view(item)
+
+    def _make_own(self) -> None:
+        if self._own is None:
+            self._own = np.zeros(self._padded, np.uint8)  # pages that are never touched take no memory
+
+    @property
+    def is_written(self) -> bool:
+        """Whether there is memory of our own."""
+        return self._own is not None
+
+    def place(self, *, stores: bool) -> tuple[int, ...]:
+        """Its first address and the one behind it, the origin, where its bytes are, and where our own and their pages
+        are, 0 for none. stores: our own are there, if the array may be written."""
+        if stores and self.allocation.writeable:
+            self._make_own()
+        own, pages = (0, 0) if self._own is None else (_address(self._own), _address(self._pages))
+        return self.base, self.base + self.nbytes, self.origin, _address(self.allocation.whole), own, pages
 
     def _both(self, item: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         found = self._views.get(item)
@@ -101,6 +118,10 @@ class _Array:
         return data[self.lead :]
 
 
+def _address(array: np.ndarray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
 class GlobalMemory:
     """Global memory of one launch. Addresses are int64 (n,), one per active lane."""
 
@@ -108,6 +129,7 @@ class GlobalMemory:
         self._arrays = [_Array(a) for a in allocations.all]
         self._bases = np.array([a.base for a in self._arrays], np.int64)
         self._last: _Array | None = None
+        self._placed, self._places = (-1, False), np.zeros((0, 6), np.int64)
 
     def load(self, address: np.ndarray, width: int) -> np.ndarray:
         """The items at these addresses; any shape."""
@@ -135,6 +157,19 @@ class GlobalMemory:
         for array, where, offset in self._pieces(address, width):
             array.allocation.check_writeable()
             yield array.own(offset, item), offset // width, slice(None) if where is None else where
+
+    def places(self, *, stores: bool) -> np.ndarray:
+        """Where the arrays lie, int64: the numbers of :mod:`softlab.sass.native_loops` for each.
+
+        Arguments:
+            stores: whether compiled code writes to our own memory, so that it has to be there.
+        """
+        made = sum(array.is_written for array in self._arrays), stores
+        if made != self._placed:
+            rows = [array.place(stores=stores) for array in self._arrays]
+            self._places = np.array(rows or np.zeros((0, 6)), np.int64)
+            self._placed = sum(array.is_written for array in self._arrays), stores
+        return self._places
 
     def content(self, index: int) -> np.ndarray:
         """The bytes of an argument's array as the kernel left them."""

@@ -97,6 +97,9 @@ class Tracer(Protocol):
     def floats(self, function: LaneFunction, bits: Sequence[Value]) -> Value:
         """What a compiled form gives."""
 
+    def converted(self, native: NativeForm, value: Value, dtype: np.dtype) -> Value:
+        """What a compiled form makes of one value."""
+
 
 class TracedRegisters(list):
     """The registers of a trace."""

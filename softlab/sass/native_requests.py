@@ -30,9 +30,9 @@ _LINE, _SECTOR = 128, 5
 _REQUEST = 0.01
 #: Warps of a request in the mean, below which all are counted in one call: copying takes less than further calls.
 _SMALL = 48
-#: A request of the lanes of a run: the first entry of the run, the offset of the instruction, the addresses and which
-#: lanes are active.
-Kept = tuple[int, int, np.ndarray, np.ndarray]
+#: A request of the lanes of a run: the first entry of the run, or the entry of each row, the offset of the instruction,
+#: the addresses and which lanes are active.
+Kept = tuple[int | np.ndarray, int, np.ndarray, np.ndarray]
 
 
 def least(address: Int64s, active: Bytes, at: int) -> int:
@@ -259,7 +259,7 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
     rows, wavefronts, counts = np.empty((3, total), np.int64)
     sectors, scratch = np.empty(total * _LANES, np.int64), np.zeros(SCRATCH, np.int64)
     out = tuple(map(id, (rows, wavefronts, counts, sectors, scratch)))
-    firsts, places, addresses, actives = zip(*requests, strict=True)
+    _, places, addresses, actives = zip(*requests, strict=True)
     sizes = [len(one) for one in addresses]
     if total < _SMALL * len(requests):
         addresses, actives = (np.concatenate(addresses),), (np.concatenate(actives),)
@@ -272,11 +272,19 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
         kept = int(scratch[KEPT])
         ends.append(kept)
     found = rows[:kept]
-    if len(addresses) < len(requests):  # the rows of one request follow those of the one before
-        begins = np.cumsum(sizes) - sizes
-        request = np.repeat(np.arange(len(sizes)), sizes)[found]
-        entries, offsets = (np.array(firsts) - begins)[request] + found, np.array(places)[request]
-    else:
-        many = np.diff(ends)
-        entries, offsets = np.repeat(firsts, many) + found, np.repeat(places, many)
+    if len(addresses) == len(requests):  # the rows of one request follow those of the one before
+        found = found + np.repeat(np.cumsum(sizes) - sizes, np.diff(ends))
+    entries, offsets = entries_of(requests)[found], np.repeat(places, sizes)[found]
     return entries, offsets, wavefronts[:kept].copy(), counts[:kept].copy(), sectors[:filled].copy()
+
+
+def entries_of(requests: Sequence[Kept]) -> np.ndarray:
+    """The entry of each row of all requests, int64."""
+    sizes = np.array([len(address) for _, _, address, _ in requests])
+    begins = np.cumsum(sizes) - sizes
+    firsts = [0 if isinstance(first, np.ndarray) else first for first, _, _, _ in requests]
+    found = np.repeat(np.array(firsts, np.int64) - begins, sizes) + np.arange(sizes.sum())
+    for at, (first, _, _, _) in zip(begins, requests, strict=True):
+        if isinstance(first, np.ndarray):
+            found[at : at + len(first)] = first
+    return found

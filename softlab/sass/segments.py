@@ -154,21 +154,34 @@ class Segment:
         Raises:
             Untraced: a step cannot.
         """
-        for at, step in enumerate(self._steps):
-            try:
-                before = {k: registers[k] for k in step.writes}
-                guard = None if step.guard is None else step.guard(registers)
-                step.action(registers)
-                if guard is not None:
-                    yield at, guard
-                    for k, old in before.items():
-                        registers[k] = _chosen(guard, registers[k], old)
-                if not all(isinstance(registers[k], Traced | np.generic) for k in step.writes):
-                    raise Untraced
-            except Exception as error:
-                self._refused = at
-                self._refuse(step.index)
-                raise Untraced from error
+        try:
+            yield from traced(self._steps, registers)
+        except Untraced as error:
+            if error.args:
+                self._refused = error.args[0]
+                self._refuse(self._steps[self._refused].index)
+            raise
+
+
+def traced(steps: Sequence[PureStep], registers: TracedRegisters) -> Iterator[tuple[int, Value]]:
+    """Let steps write down what they do: the guards, by the number of their step.
+
+    Raises:
+        Untraced: a step cannot; its number.
+    """
+    for at, step in enumerate(steps):
+        try:
+            before = {k: registers[k] for k in step.writes}
+            guard = None if step.guard is None else step.guard(registers)
+            step.action(registers)
+            if guard is not None:
+                yield at, guard
+                for k, old in before.items():
+                    registers[k] = _chosen(guard, registers[k], old)
+            if not all(isinstance(registers[k], Traced | np.generic) for k in step.writes):
+                raise Untraced
+        except Exception as error:
+            raise Untraced(at) from error
 
 
 def _chosen(guard: Value, new: Value, old: Value) -> Value:

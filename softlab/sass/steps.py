@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from softlab.sass import registry
-from softlab.sass.decode import Instruction
+from softlab.sass.decode import ZERO, Instruction
 from softlab.sass.form import Form, Slots
 from softlab.sass.segments import PureStep, Segment
+from softlab.sass.widths import constant_load
 
 #: Opcodes whose steps are traced, where their operands and modifiers allow it.
 TRACED = frozenset((
@@ -15,8 +16,15 @@ TRACED = frozenset((
     "IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX", "VIADDMNMX", "VIMNMX3", "MOV", "UMOV", "SEL", "USEL", "FSEL", "P2R",
     "R2P", "SHF", "USHF", "LOP3", "ULOP3", "PLOP3", "UPLOP3", "PRMT", "UPRMT", "BREV", "UBREV", "POPC", "UPOPC",
     "SGXT", "USGXT", "BMSK", "UBMSK", "FADD", "FMUL", "FFMA", "FMNMX", "FSETP", "MUFU", "FCHK", "ULDC", "NOP",
-    "I2F", "I2FP", "FSET",
+    "I2F", "I2FP", "F2I", "FSET",
 ))  # fmt: skip
+
+
+def is_constant(instruction: Instruction) -> bool:
+    """Whether it is a HFMA2 that moves a constant: what the compiler does where the other pipes are full."""
+    return instruction.opcode == "HFMA2" and all(
+        operand.kind in ("float", "integer") or operand.index == ZERO for operand in instruction.operands[1:]
+    )
 
 
 class Steps:
@@ -48,6 +56,18 @@ class Steps:
             )
         return self._pure[key]
 
+    def constant_load(self, instruction: Instruction) -> PureStep:
+        """The step of an LDC whose address is in the code.
+
+        Raises:
+            NotImplementedError: a form that is not known.
+        """
+        form = Form(instruction, self.slots)
+        action, guard = constant_load(form), form.guard
+        return PureStep(
+            instruction.index, action, guard, frozenset(form.reads), frozenset(form.writes), tuple(form.constants)
+        )
+
     def segment(self, steps: Sequence[PureStep], choice: str) -> Segment:
         """Neighbouring steps that are compiled together."""
         key = (steps[0].index, steps[-1].index, choice)
@@ -62,4 +82,5 @@ class Steps:
 
     def traced(self, instruction: Instruction) -> bool:
         """Whether an instruction's step may be compiled together with others."""
-        return instruction.opcode in TRACED and instruction.index not in self._untraced
+        known = instruction.opcode in TRACED or is_constant(instruction)
+        return known and instruction.index not in self._untraced

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.machine.operations import Operation
-from softlab.emulator.opcodes.emitter import Emitter, Native
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.sass.native_floats import LaneFunction
 
 _WORD, _LONG = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -88,6 +88,10 @@ class Trace:
         """A compiled form of floats, of bits."""
         dtype = np.dtype(np.bool_) if function.tests else function.dtype
         return self._made(function.apply, bits, dtype)
+
+    def converted(self, native: NativeForm, value: Any, dtype: np.dtype) -> Traced:
+        """A value that a compiled form makes of one value."""
+        return self._made(native, (value,), dtype)
 
     def operated(self, ufunc: np.ufunc, inputs: Sequence[Any], dtype: Any) -> Traced:
         """What a function of NumPy gives."""

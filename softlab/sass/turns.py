@@ -52,6 +52,20 @@ class Turns:
         self._given = min(later) if later else lowest
         return self._given
 
+    @property
+    def lowest(self) -> bool:
+        """Whether the last choice took the lowest instruction because it was not the turn of others."""
+        return self._count % self._every != 0
+
+    @property
+    def ahead(self) -> int:
+        """How many choices more take the lowest instruction."""
+        return self._every - 1 - self._count % self._every
+
+    def chose(self, times: int) -> None:
+        """The lowest instruction was chosen so often."""
+        self._count += times
+
     def go_on(self) -> None:
         """All were stuck, and some may go on. That is likely to happen again."""
         self.stuck, self._most = False, _FEWEST

@@ -71,7 +71,7 @@ class Loop:
         with builder.if_else(dense) as (then, otherwise):
             with then:
                 self._call(builder, packed, count, starts)
-            with otherwise, _turns("parts", ir, builder, _parts(builder, count)) as turn:
+            with otherwise, turns("parts", ir, builder, _parts(builder, count)) as turn:
                 first = builder.mul(turn, size(_AT_ONCE))
                 left = builder.sub(count, first)
                 some = builder.select(builder.icmp_signed("<", left, size(_AT_ONCE)), left, size(_AT_ONCE))
@@ -82,7 +82,7 @@ class Loop:
                     width = size(self.kinds[number].itemsize)
                     builder.call(spread, [at[number], steps[number], packs[number], width, some])
         builder.ret_void()
-        return _with_hints(str(module))
+        return with_hints(str(module))
 
     def _in_packs(
         self, ir: Any, builder: Any, count: Any, at: list[Any], steps: list[Any], packs: list[Any]
@@ -111,7 +111,7 @@ class Loop:
             argument.add_attribute("noalias")  # the results are new arrays
         builder = ir.IRBuilder(function.append_basic_block("entry"))
         where = function.args[1:]
-        with _turns("packed", ir, builder, function.args[0]) as turn:
+        with turns("packed", ir, builder, function.args[0]) as turn:
             self._body(
                 ir, builder, [builder.gep(p, [turn]) if m else p for p, m in zip(where, self.moving, strict=True)]
             )
@@ -193,7 +193,7 @@ def _copy(ir: Any, module: Any, width: int) -> Any:
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     to, to_step, source, source_step, count = function.args
-    with _turns("copy", ir, builder, count) as turn:
+    with turns("copy", ir, builder, count) as turn:
         value = builder.load(builder.bitcast(builder.gep(source, [builder.mul(turn, source_step)]), kind.as_pointer()))
         builder.store(value, builder.bitcast(builder.gep(to, [builder.mul(turn, to_step)]), kind.as_pointer()))
     builder.ret_void()
@@ -201,7 +201,7 @@ def _copy(ir: Any, module: Any, width: int) -> Any:
 
 
 @contextmanager
-def _turns(name: str, ir: Any, builder: Any, count: Any) -> Iterator[Any]:
+def turns(name: str, ir: Any, builder: Any, count: Any) -> Iterator[Any]:
     """A loop around what is built within; it gives the number of the turn."""
     size, function, before = ir.IntType(64), builder.function, builder.block
     body, end = function.append_basic_block(f"{name}_body"), function.append_basic_block(f"{name}_end")
@@ -234,7 +234,7 @@ def constant(ir: Any, value: np.generic) -> Any:
     return bits if kind == bits.type else bits.bitcast(kind)
 
 
-def _with_hints(text: str) -> str:
+def with_hints(text: str) -> str:
     """The module with the hints of its loops."""
     for name, hints in _HINTS.items():
         text = text.replace(f'label %"{name}_end"', f'label %"{name}_end", !llvm.loop {hints.split()[0]}')

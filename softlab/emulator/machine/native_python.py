@@ -105,14 +105,14 @@ class CompiledFunction:
 
         The caller keeps the arrays alive. Their items lie without gaps and have the types of the signature.
         """
-        return _as_callable(stored_function(self._key, self._text), self.function.__name__)
+        return callable_of(self._key, self._text, self.function.__name__)
 
     def _text(self) -> str:
         """The module in LLVM's assembly."""
         from llvmlite import ir
 
         module = ir.Module("python")
-        _write_call(ir, module, _define(ir, module, self.function, _LOOP, {}))
+        write_call(ir, module, define_with(ir, module, self.function, {}))
         return str(module)
 
 
@@ -142,7 +142,7 @@ def _as_callable(address: int, name: str) -> Callable[..., int]:
     return make(ctypes.addressof(method), np.array(found, np.int64), None)  # type: ignore[no-any-return]
 
 
-def _write_call(ir: Any, module: Any, inner: Any) -> None:
+def write_call(ir: Any, module: Any, inner: Any) -> None:
     """The function ``loop``, of CPython's objects: it turns the arguments into numbers for ``inner``."""
     size, count = ir.IntType(_BITS), len(inner.args)
     made = ir.Function(module, ir.FunctionType(size, (size, size.as_pointer(), size)), "loop")
@@ -197,6 +197,27 @@ def arrays_are_as_known() -> bool:
     """Whether an array's object has the place of its items where compiled code looks for it."""
     array = np.zeros(3, np.int64)[1:]
     return ctypes.c_void_p.from_address(id(array) + DATA_OFFSET).value == array.ctypes.data
+
+
+def define_with(
+    ir: Any, module: Any, function: Callable[..., int], known: dict[Any, Any], name: str = _LOOP
+) -> Any:  # fmt: skip
+    """The LLVM function of a Python function, for :func:`write_call`, or under another name for code that is written by
+    hand: it takes the addresses of items for arrays.
+
+    Arguments:
+        known: of functions that it calls those that are there already.
+    """
+    assert isinstance(function, FunctionType)
+    return _define(ir, module, function, name, known)
+
+
+def callable_of(key: str, text: Callable[[], str], name: str) -> Callable[..., int]:
+    """The function of a module of :func:`write_call`, whose machine code is kept on the disk under ``key``.
+
+    ``call(*arguments)``: numbers as they are, for an array its ``id``, as for :attr:`CompiledFunction.call`.
+    """
+    return _as_callable(stored_function(key, text), name)
 
 
 def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict[FunctionType, Any]) -> Any:

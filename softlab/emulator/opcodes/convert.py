@@ -149,7 +149,7 @@ def _cvt_from_integer(form: Form) -> Semantics:
     mode = form.one_of(*MODES)
     convert = integer_to_float(result, source, mode)
     form.flag("ftz")  # no integer is subnormal
-    native = _native_from_integer(result, source) if mode == "rn" and result in ("f32", "f64") else None
+    native = native_from_integer(result, source) if mode == "rn" and result in ("f32", "f64") else None
     if form.flag("sat"):
         convert, native = _saturated(convert, result), None
     return Semantics(_compose(read, convert), (registers[0],), (result,), native=native)
@@ -165,7 +165,9 @@ def _native_resizing(result: str, source: str, register: str) -> NativeForm:
     return convert
 
 
-def _native_from_integer(result: str, source: str) -> NativeForm:
+def native_from_integer(result: str, source: str) -> NativeForm:
+    """The compiled form of an integer rounded to the nearest float32 or float64."""
+
     def convert(e: Emitter, a: Native) -> Native:
         a = e.resized(a, width(source), False)
         kind = e.float() if result == "f32" else e.double()
@@ -177,7 +179,7 @@ def _native_from_integer(result: str, source: str) -> NativeForm:
 _NATIVE_WHOLE = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
-def _native_to_integer(result: str, source: str, rounding: str, register: str, ftz: bool) -> NativeForm | None:
+def native_to_integer(result: str, source: str, rounding: str, register: str, ftz: bool) -> NativeForm | None:
     """The compiled form of :func:`float_to_integer`."""
     if source not in ("f32", "f64"):
         return None
@@ -227,7 +229,7 @@ def _cvt_from_float(form: Form) -> Semantics:
         convert = float_to_integer(result, source, rounding)
         flushed = flush if ftz and source == "f32" else None
         form.flag("sat")  # clamped anyway
-        native = _native_to_integer(result, source, rounding, register, ftz)
+        native = native_to_integer(result, source, rounding, register, ftz)
         return Semantics(_compose(flushed, convert, _writer(result, register)), (source,), (register,), native=native)
     return Semantics(_float_to_float(form, result, source), (source,), (result,))
 

@@ -7,30 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from softlab.sass.calls import check_targets, is_of_driver
-from softlab.sass.decode import INSTRUCTION_BYTES, TRUE, Code, Instruction
+from softlab.sass.decode import INSTRUCTION_BYTES, Code, Instruction
 from softlab.sass.form import S64, U64, Form, Reader
 from softlab.sass.lanes import equal, first_lane, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, end, pure
-
-
-def _predicates(form: Form) -> list[Reader]:
-    """The predicates among the operands that may not hold."""
-    return [
-        form.predicate_of(operand)
-        for operand in form.operands
-        if operand.kind in ("P", "UP") and not (operand.index == TRUE and not operand.inverted)
-    ]
-
-
-def _condition(form: Form) -> Reader:
-    """The guard, and the predicates among the operands: True where all hold."""
-    parts = [*([] if form.guard is None else [form.guard]), *_predicates(form)]
-    if not parts:
-        return lambda r: np.True_
-    if len(parts) == 1:
-        return parts[0]
-    return lambda r: np.logical_and(parts[0](r), parts[1](r))
 
 
 def _target(form: Form) -> int:
@@ -45,7 +26,7 @@ def _branch(form: Form, machine: Machine) -> Action:
     if form.has("DIV"):
         return _branch_if_divergent(form, machine, target, behind)
     form.only("U", "UNI", "CONV", "ANY")
-    taken = _condition(form)
+    taken = form.condition()
     if form.has("ANY"):  # all go where one goes
 
         def any_lane(r: list) -> None:
@@ -53,7 +34,7 @@ def _branch(form: Form, machine: Machine) -> Action:
             machine.branch(now.collect((now.truth(taken(r)) != 0)[:, None]), target, behind)
 
         return any_lane
-    if form.guard is None or _predicates(form):
+    if form.guard is None or form.predicates():
         return lambda r: machine.branch(taken(r), target, behind)
 
     def held(r: list) -> None:
@@ -144,14 +125,14 @@ def _call(form: Form, machine: Machine) -> Action:
             raise NotImplementedError("a call by address of this form")
         return _to_addresses(form, machine, form.u64(0), machine.code.starts[label], check_targets)
     target = _target(form) if label is None else machine.code.starts[label]
-    taken, behind = _condition(form), form.instruction.index + 1
+    taken, behind = form.condition(), form.instruction.index + 1
     return lambda r: machine.branch(taken(r), target, behind)
 
 
 def _call_driver(form: Form, machine: Machine) -> Action:
     """What the function gives is there at once."""
     argument, put = form.argument_and_result()
-    address, taken, behind = form.u64(0), _condition(form), form.instruction.index + 1
+    address, taken, behind = form.u64(0), form.condition(), form.instruction.index + 1
 
     def step(r: list) -> None:
         now = machine.now
@@ -185,7 +166,7 @@ def _return(form: Form, machine: Machine) -> Action:
 
 @end("EXIT")
 def _exit(form: Form, machine: Machine) -> Action:
-    ends, behind = _condition(form), form.instruction.index + 1
+    ends, behind = form.condition(), form.instruction.index + 1
 
     def step(r: list) -> None:
         gone, others = machine.part(ends(r))
@@ -214,7 +195,7 @@ def _begin(form: Form, machine: Machine) -> Action:
 
 @end("BSYNC")
 def _meet(form: Form, machine: Machine) -> Action:
-    barrier, pc, arrives = _barrier(form), form.instruction.index, _condition(form)
+    barrier, pc, arrives = _barrier(form), form.instruction.index, form.condition()
 
     def step(r: list) -> None:
         lanes, others = machine.part(arrives(r))
@@ -228,7 +209,7 @@ def _meet(form: Form, machine: Machine) -> Action:
 
 @effect("BREAK")
 def _leave(form: Form, machine: Machine) -> Action:
-    barrier, leaves = _barrier(form), _condition(form)
+    barrier, leaves = _barrier(form), form.condition()
 
     def step(r: list) -> None:
         lanes, _ = machine.part(leaves(r))

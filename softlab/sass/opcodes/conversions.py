@@ -7,14 +7,19 @@ from functools import lru_cache
 
 import numpy as np
 
-from softlab.emulator.opcodes.convert import float_to_integer, integer_to_float
+from softlab.emulator.opcodes.convert import (
+    float_to_integer,
+    integer_to_float,
+    native_from_integer,
+    native_to_integer,
+)
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush
 from softlab.emulator.opcodes.formats import float_conversion, relu
 from softlab.emulator.opcodes.fp8 import narrow_fp8, widen_fp8
 from softlab.sass.form import F64, U32, U64, Form, Reader
 from softlab.sass.lanes import Value
-from softlab.sass.native_floats import of_word
+from softlab.sass.native_floats import TracedRegisters, of_word
 from softlab.sass.opcodes.floats import mode_of, rounded, stored
 from softlab.sass.registry import Action, pure
 
@@ -86,9 +91,27 @@ def _to_integer(form: Form) -> Action:
     rounding = next((_ROUNDING[m] for m in form.modifiers if m in _ROUNDING), "rni")
     convert = float_to_integer(result.lower(), source.lower(), rounding)
     read, write = _reader(form, 1, source), _writer(form, result)
-    if form.has("FTZ") and source == "F32":
-        return lambda r: write(r, convert(flush(read(r))))
-    return lambda r: write(r, convert(read(r)))
+    flushes = form.has("FTZ") and source == "F32"
+    native = native_to_integer(result.lower(), source.lower(), rounding, result.lower(), flushes)
+    by_numpy = (lambda a: convert(flush(a))) if flushes else convert
+    return _converting(read, write, by_numpy, native, result)
+
+
+def _converting(
+    read: Reader, write: Callable[[list, Value], None], convert: Callable[[Value], Value], native: NativeForm | None,
+    result: str,
+) -> Action:  # fmt: skip
+    """The step of a conversion by NumPy, and by LLVM where it is compiled together with others."""
+    dtype = np.dtype(_DTYPES[result])
+
+    def step(r: list) -> None:
+        value = read(r)
+        if native is not None and isinstance(r, TracedRegisters):
+            write(r, r.trace.converted(native, value, dtype))
+        else:
+            write(r, convert(value))
+
+    return step
 
 
 @pure("I2F", "I2FP", "UI2F", "UI2FP")
@@ -102,7 +125,32 @@ def _to_float(form: Form) -> Action:
         native = _native_from_word(source == "S32", mode)
         return stored(form.destination(0), of_word(form, 1, lambda a: convert(a.view(dtype)), native))
     read, write = _reader(form, 1, source), _writer(form, result)
-    return lambda r: write(r, convert(read(r)))
+    return _converting(read, write, convert, _native_from(result.lower(), source.lower(), mode), result)
+
+
+def _native_from(result: str, source: str, mode: str) -> NativeForm | None:
+    """The compiled form of a conversion to float32 or float64, None where there is none."""
+    if mode == "rn" and result in ("f32", "f64"):
+        return native_from_integer(result, source)
+    return _native_from_long(source == "s64", mode) if result == "f32" and source.endswith("64") else None
+
+
+def _native_from_long(signed: bool, mode: str) -> NativeForm:
+    """The compiled form of a conversion of 64 bits to float32, not to the nearest. float64 has both halves as they are,
+    and their sum with what rounding it loses."""
+
+    def apply(e: Emitter, a: Native) -> Native:
+        half = a.type(32)
+        upper, low = (e.ashr if signed else e.lshr)(a, half), e.and_(a, a.type(0xFFFFFFFF))
+        high = (e.sitofp if signed else e.uitofp)(upper, e.double())
+        high = e.fmul(high, high.type(2.0**32))
+        low = e.uitofp(low, e.double())
+        total = e.fadd(high, low)
+        part = e.fsub(total, high)
+        rest = e.fadd(e.fsub(high, e.fsub(total, part)), e.fsub(low, part))
+        return rounded(e, total, rest, mode)
+
+    return apply
 
 
 @lru_cache(maxsize=8)

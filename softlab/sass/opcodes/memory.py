@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from softlab.sass.access import Access, Part, keep, width_of
+from softlab.sass.access import Access, Part, keep
 from softlab.sass.form import Form
 from softlab.sass.lanes import all_true
 from softlab.sass.machine import Machine
 from softlab.sass.memory import ITEMS
 from softlab.sass.registry import Action, effect, pure
 from softlab.sass.streams import Kind, Space
-
-_SIGNED = {"S8": np.int8, "S16": np.int16}
+from softlab.sass.widths import SIGNED, constant_load, width_of
 
 
 @effect("LDG", "LDS", "LDL", "LD")
@@ -28,7 +27,7 @@ def _load(form: Form, machine: Machine) -> Action:
     width = access.width
     destinations = form.destinations(first, max(1, width // 4))
     form.reads.update(p for p in destinations)  # lanes that do not load keep what they have
-    signed = next((_SIGNED[m] for m in form.modifiers if m in _SIGNED), None)
+    signed = next((SIGNED[m] for m in form.modifiers if m in SIGNED), None)
 
     def step(r: list) -> None:
         active = access.active(r)
@@ -140,14 +139,14 @@ def _with_tails(source: Access, part: Part, cut: np.ndarray) -> np.ndarray:
 
 @pure("ULDC")
 def _uniform_constant(form: Form) -> Action:
-    return _constant_load(form)
+    return constant_load(form)
 
 
 @effect("LDC")
 def _constant(form: Form, machine: Machine) -> Action:
     operand = form.operands[1]
     guard = form.guard
-    inner = _constant_load(form)
+    inner = constant_load(form)
     writes = tuple(sorted(form.writes))
     if guard is not None:
         form.reads.update(writes)
@@ -173,27 +172,5 @@ def _constant(form: Form, machine: Machine) -> Action:
         if addresses is not None:
             active = now.active if guard is None else (now.spread(guard(r)) & now.active)
             machine.log.request(machine.offset, Space.CONSTANT, Kind.LOAD, min(width, 8), addresses, active)
-
-    return step
-
-
-def _constant_load(form: Form) -> Action:
-    width = width_of(form)
-    read = form.constant_reader(form.operands[1], width)
-    if width == 8:
-        put = form.destination64(0)
-        return lambda r: put(r, read(r))
-    destination = form.destination(0)
-    signed = next((_SIGNED[m] for m in form.modifiers if m in _SIGNED), None)
-    if width == 4:
-
-        def whole(r: list) -> None:
-            r[destination] = read(r)
-
-        return whole
-
-    def step(r: list) -> None:
-        value = read(r)
-        r[destination] = value.view(signed).astype(np.int32).view(np.uint32) if signed else value.astype(np.uint32)
 
     return step

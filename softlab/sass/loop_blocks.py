@@ -1,0 +1,195 @@
+"""Straight runs of machine code as blocks of a loop (:mod:`.loop_code`), where the compiler knows all they do.
+
+It knows pure steps that can be traced, loads and stores of global and shared memory, constants, branches, BSSY and
+BSYNC, calls and returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from softlab.sass import registry
+from softlab.sass.decode import Code, Instruction
+from softlab.sass.form import SINK, Form, Named
+from softlab.sass.loop_code import Access, Block, Branch, Section
+from softlab.sass.native_loops import BRANCHES, FALLS, MEETS, RETURNS
+from softlab.sass.segments import PureStep
+from softlab.sass.steps import Steps
+from softlab.sass.streams import Space
+from softlab.sass.widths import SIGNED, WIDTHS, width_of
+
+#: Modifiers of loads and stores that are known, besides the widths, and their spaces.
+_ACCESSES: dict[str, tuple[Space, tuple[str, ...]]] = {
+    "LDG": (Space.GLOBAL, ("E", "CONSTANT")), "STG": (Space.GLOBAL, ("E",)), "LDS": (Space.SHARED, ()),
+    "STS": (Space.SHARED, ()),
+}  # fmt: skip
+#: Bytes of a constant at most.
+_CONSTANT_BYTES = 8
+
+
+class _Made:
+    """A block that is being made. ``target``: where it goes on if it does not branch."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.begins, self.barrier, self.end = -1, 0, FALLS
+        self.branch: Branch | None = None
+        self._sections: list[Section] = []
+        self._steps: list[tuple[int, PureStep]] = []
+        self._reads, self._writes, self._constants = set[int](), set[int](), list[Named]()
+
+    def step(self, offset: int, step: PureStep) -> None:
+        """Add a pure step."""
+        self._steps.append((offset, step))
+        self.take(step.reads, step.writes, step.constants)
+
+    def access(self, access: Access) -> None:
+        """Add a load or store."""
+        self._sections.append(Section(tuple(self._steps), access))
+        self._steps = []
+
+    def take(self, reads: Iterable[int], writes: Iterable[int], constants: Iterable[Named]) -> None:
+        """Note what an instruction reads and writes."""
+        self._reads.update(reads)
+        self._writes.update(writes)
+        self._constants += constants
+
+    def block(self, start: int, done: Sequence[Instruction]) -> Block:
+        """All of it.
+
+        Raises:
+            NotImplementedError: the compiler does not know this.
+        """
+        wide = any(nbytes > _CONSTANT_BYTES for _, _, nbytes in self._constants)
+        if (self.end == MEETS and self.begins >= 0) or wide:
+            raise NotImplementedError
+        if self._steps or not self._sections:
+            self._sections.append(Section(tuple(self._steps)))
+        return Block(
+            start, len(done), self.end, self.target, self.begins, self.barrier, tuple(self._sections), self.branch,
+            frozenset(self._reads - {SINK}), frozenset(self._writes - {SINK}), tuple(dict.fromkeys(self._constants)),
+            tuple(f"{one.machine.encoding:x} {one.targets}" for one in done),
+        )  # fmt: skip
+
+
+class Describer:
+    """Straight runs of a code as blocks, where the compiler knows them."""
+
+    def __init__(self, code: Code, heads: frozenset[int], steps: Steps) -> None:
+        self._code, self._heads, self._steps = code, heads, steps
+        self._known: dict[int, Block | None] = {}
+        self._behind_calls = tuple(one.index + 1 for one in code.instructions if one.opcode == "CALL")
+
+    def end_of(self, start: int) -> int:
+        """The instruction behind the run that begins at ``start``."""
+        instructions, at = self._code.instructions, start
+        while True:
+            opcode = registry.find(instructions[at].opcode)
+            at += 1
+            if opcode is None or opcode.kind == "end" or at >= len(instructions) or at in self._heads:
+                return at
+
+    def following(self, start: int) -> tuple[int, ...]:
+        """The instructions at which runs begin to which the lanes of this one may come."""
+        end = self.end_of(start)
+        last = self._code.instructions[end - 1]
+        found = set(last.targets)
+        if last.opcode == "RET":
+            return self._behind_calls
+        if last.opcode in ("CALL", "EXIT") or (last.opcode == "BRA" and last.guard is None and len(last.operands) == 1):
+            return tuple(found) if last.opcode != "EXIT" or last.guard is None else (end,)
+        return tuple(sorted(found | ({end} if end < len(self._code.instructions) else set())))
+
+    def block(self, start: int, choice: str) -> Block | None:
+        """The run that begins at ``start``; None where the compiler does not know it."""
+        if start not in self._known:
+            try:
+                self._known[start] = self._described(start, choice)
+            except NotImplementedError:
+                self._known[start] = None
+        return self._known[start]
+
+    def forget(self, start: int) -> None:
+        """The compiler does not know this run."""
+        self._known[start] = None
+
+    def _described(self, start: int, choice: str) -> Block:
+        done = self._code.instructions[start : self.end_of(start)]
+        made = _Made(done[-1].index + 1)
+        for offset, instruction in enumerate(done):
+            opcode = registry.find(instruction.opcode)
+            if opcode is None:
+                raise NotImplementedError
+            if opcode.kind == "pure":
+                step = self._steps.pure(opcode, instruction, choice)
+                if not self._steps.traced(instruction) or not step.code:
+                    raise NotImplementedError
+                made.step(offset, step)
+            elif instruction.opcode == "LDC":
+                made.step(offset, self._constant_load(instruction))
+            else:
+                form = Form(instruction, self._steps.slots)
+                self._add(made, form, offset)
+                made.take(form.reads, form.writes, form.constants)
+        return made.block(start, done)
+
+    def _constant_load(self, instruction: Instruction) -> PureStep:
+        operand = instruction.operands[1]
+        if operand.base is not None or operand.uniform is not None:
+            raise NotImplementedError
+        return self._steps.constant_load(instruction)
+
+    def _add(self, made: _Made, form: Form, offset: int) -> None:
+        """Add an instruction that is not pure."""
+        instruction, name = form.instruction, form.instruction.opcode
+        if name in _ACCESSES:
+            made.access(_access(form, offset))
+        elif name == "BSSY" and made.begins < 0 and form.guard is None:
+            made.begins = _barrier(instruction)
+        elif name == "BSYNC" and form.guard is None and len(instruction.operands) == 1:
+            made.end, made.barrier = MEETS, _barrier(instruction)
+        elif name in ("BRA", "CALL") and not form.has("DIV", "ANY") and len(instruction.targets) == 1:
+            form.only("U", "UNI", "CONV", "REL", "NOINC")
+            if instruction.operands[0].kind in ("R", "UR"):
+                raise NotImplementedError
+            made.end, made.target = BRANCHES, self._target(instruction)
+            made.branch = Branch(offset, form.guard, form.condition())
+        elif name == "RET" and form.guard is None and form.has("REL") and not form.predicates():
+            label = next((o.name for o in form.operands if o.kind == "label"), "")
+            if label not in self._code.starts:
+                raise NotImplementedError
+            made.end, made.branch = RETURNS, Branch(offset, target=form.u64(0), base=self._code.starts[label])
+        else:
+            raise NotImplementedError
+
+    def _target(self, instruction: Instruction) -> int:
+        label = next((o.name for o in instruction.operands if o.name in self._code.starts), None)
+        if instruction.opcode == "CALL" and label is not None:
+            return self._code.starts[label]
+        return instruction.targets[0]
+
+
+def _barrier(instruction: Instruction) -> int:
+    operand = instruction.operands[0]
+    if operand.kind != "B":
+        raise NotImplementedError
+    return operand.index
+
+
+def _access(form: Form, offset: int) -> Access:
+    """A load or store of neighbouring words at an address that a register has."""
+    opcode = form.instruction.opcode
+    space, modifiers = _ACCESSES[opcode]
+    form.only(*modifiers, *WIDTHS)
+    stores, kinds = opcode.startswith("ST"), tuple(operand.kind for operand in form.operands)
+    if kinds != (("address", "R") if stores else ("R", "address")):
+        raise NotImplementedError
+    width, number = width_of(form), int(stores)
+    words = form.destinations(number, max(1, width // 4))
+    if stores:
+        form.reads.update(words)
+        form.writes.clear()
+    reads, add = form.address(1 - number)
+    signed = any(m in SIGNED for m in form.modifiers)
+    form.reads.update(words)
+    return Access(offset, -1, space, width, signed, reads, add, form.guard, words, stores)

@@ -1,0 +1,493 @@
+"""LLVM's code of the blocks of a loop: :func:`softlab.sass.native_loops.execute`.
+
+A block is a straight run of machine code. Its pure steps are traced (:mod:`softlab.sass.traces`) in sections, each up
+to an access of memory or the end of the block. A section computes all 32 lanes of a warp in a loop that LLVM turns into
+vector instructions, and keeps the registers of lanes that do not execute it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from softlab.emulator.machine.native_loop import constant, memory_type, turns, with_hints
+from softlab.emulator.machine.native_python import DATA_OFFSET, define_with, write_call
+from softlab.emulator.opcodes.emitter import Emitter
+from softlab.sass import native_loops
+from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, is_per_warp
+from softlab.sass.lanes import WARP, Value
+from softlab.sass.memory import PAGE_BITS
+from softlab.sass.native_floats import TracedRegisters
+from softlab.sass.segments import PureStep, traced
+from softlab.sass.streams import Space
+from softlab.sass.traces import Trace, Traced, Untraced
+
+_ONE = np.dtype(np.bool_)
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or store: the instruction in its block, its number in the loop, the space, the bytes and whether a load
+    extends a sign. ``reads`` gives the address without ``add``. ``words``: the registers of its words."""
+
+    offset: int
+    number: int
+    space: Space
+    width: int
+    signed: bool
+    reads: Reader
+    add: int
+    guard: Reader | None
+    words: tuple[int, ...]
+    stores: bool = False
+
+
+@dataclass(frozen=True)
+class Branch:
+    """How a block ends that does not fall to the next one: the instruction in its block, its guard, and which lanes go
+    to the target. ``target``: of a return, the address in the function, which begins at the instruction ``base``."""
+
+    offset: int
+    guard: Reader | None = None
+    taken: Reader | None = None
+    target: Reader | None = None
+    base: int = 0
+
+
+@dataclass(frozen=True)
+class Section:
+    """Pure steps, with the instruction of each in its block, and the access behind them."""
+
+    steps: tuple[tuple[int, PureStep], ...]
+    access: Access | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """A straight run: its first instruction, how many there are, and the numbers of :mod:`.native_loops`.
+
+    ``reads`` and ``writes``: registers. ``constants``: what its instructions read of them. ``encoding``: of its
+    instructions.
+    """
+
+    start: int
+    length: int
+    end: int
+    target: int
+    begins: int
+    barrier: int
+    sections: tuple[Section, ...]
+    branch: Branch | None
+    reads: frozenset[int]
+    writes: frozenset[int]
+    constants: tuple[Named, ...]
+    encoding: tuple[str, ...]
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """Its loads and stores."""
+        return tuple(section.access for section in self.sections if section.access is not None)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Section, ...], ...]:
+        """What all warps do one after the other: all of it, or where it stores each section."""
+        sections = list(self.sections)
+        if not sections or (sections[-1].access is not None and self.branch is not None):
+            sections.append(Section(()))
+        if any(access.stores for access in self.accesses):
+            return tuple((section,) for section in sections)
+        return (tuple(sections),)
+
+    @property
+    def guards(self) -> int:
+        """How many guards an execution logs."""
+        found = sum(step.guard is not None for section in self.sections for _, step in section.steps)
+        found += sum(access.guard is not None for access in self.accesses)
+        return found + (self.branch is not None and self.branch.guard is not None)
+
+
+@dataclass
+class _Stage:
+    """What a section leaves, as values of its trace."""
+
+    trace: Trace
+    final: dict[int, Value]
+    guards: list[tuple[int, Value]]
+    #: The lanes that a load or branch takes, and the number that each lane gives.
+    taken: Value = None
+    wide: Value = None
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+class LoopCode:
+    """The code of a loop of these blocks. ``constants`` and ``registers``: in the order of the arrays."""
+
+    def __init__(
+        self, blocks: Sequence[Block], slot_of: Callable[[Named], int], constants: Sequence[Named],
+        registers: Sequence[int],
+    ) -> None:  # fmt: skip
+        self._blocks, self._slot_of, self._constants = blocks, slot_of, tuple(constants)
+        self._place = {register: at for at, register in enumerate(registers)}
+
+    def text(self) -> str:
+        """The module in LLVM's assembly.
+
+        Raises:
+            Untraced: a step does what cannot be written down.
+        """
+        from llvmlite import ir
+
+        self._ir, self._module, self._size = ir, ir.Module("loop"), ir.IntType(64)
+        known = {native_loops.execute: self._execute()}
+        write_call(ir, self._module, define_with(ir, self._module, native_loops.run, known))
+        return with_hints(str(self._module))
+
+    def _function(self, name: str, arguments: Sequence[Any]) -> tuple[Any, Any]:
+        function = self._ir.Function(self._module, self._ir.FunctionType(self._size, arguments), name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        return function, self._ir.IRBuilder(function.append_basic_block("entry"))
+
+    def _execute(self) -> Any:
+        size = self._size
+        self._find = define_with(self._ir, self._module, native_loops.find, {}, "find")
+        self._find_shared = define_with(self._ir, self._module, native_loops.find_shared, {}, "find_shared")
+        made: list[Any] = []
+        for block in self._blocks:
+            for at, sections in enumerate(block.parts):
+                last = at == len(block.parts) - 1
+                made.append(self._part(len(made), sections, block.branch if last else None))
+        function, b = self._function("execute", [size] * 12)
+        none = function.append_basic_block("none")
+        switch = b.switch(function.args[0], none)
+        for number, one in enumerate(made):
+            at = function.append_basic_block(f"part{number}")
+            switch.add_case(size(number), at)
+            here = self._ir.IRBuilder(at)
+            here.ret(here.call(one, function.args[1:]))
+        self._ir.IRBuilder(none).ret(size(0))
+        return function
+
+    # A part of a block
+
+    def _part(self, number: int, sections: Sequence[Section], branch: Branch | None) -> Any:
+        """``part(warp, mask, entry, registers, constants, state, arrays, guards, requests, addresses, targets)``."""
+        size, ir = self._size, self._ir
+        function, b = self._function(f"part{number}", [size] * 11)
+        warp, mask, entry = function.args[:3]
+        registers, constants, state, arrays, guards, requests, addresses, targets = (
+            b.inttoptr(one, size.as_pointer()) for one in function.args[3:]
+        )
+        taken: Any = size(0)
+        for at, section in enumerate(sections):
+            access = section.access
+            stage = self._stage(section, branch if at == len(sections) - 1 else None)
+            counts = len(stage.guards) + 1
+            bits = b.alloca(ir.IntType(WARP), size(counts))
+            row = b.load(b.gep(state, [size(native_loops.ASKED)]))
+            wide = b.gep(addresses, [b.mul(row, size(WARP))]) if access is not None else targets
+            self._call_stage(b, f"stage{number}_{at}", stage, warp, mask, registers, constants, bits, wide)
+            for k, (offset, _) in enumerate(stage.guards):
+                held = b.zext(b.load(b.gep(bits, [size(k)])), size)
+                self._note(b, state, native_loops.NOTED, guards, entry, size(offset), held)
+            last = b.zext(b.load(b.gep(bits, [size(counts - 1)])), size)
+            if access is not None:
+                with b.if_then(b.icmp_unsigned("!=", last, size(0))):
+                    self._note(b, state, native_loops.ASKED, requests, entry, size(access.number), last)
+                    self._access(b, access, warp, last, wide, registers, state, arrays)
+            elif stage.taken is not None:
+                taken = last
+        b.ret(taken)
+        return function
+
+    def _note(self, b: Any, state: Any, counter: int, table: Any, *row: Any) -> None:
+        """Append a row to a table."""
+        size = self._size
+        place = b.gep(state, [size(counter)])
+        at = b.load(place)
+        for k, value in enumerate(row):
+            b.store(value, b.gep(table, [b.add(b.mul(at, size(len(row))), size(k))]))
+        b.store(b.add(at, size(1)), place)
+
+    def _stage(self, section: Section, branch: Branch | None) -> _Stage:
+        """The trace of a section.
+
+        Raises:
+            Untraced: a step does what cannot be written down.
+        """
+        trace = Trace()
+        steps = [step for _, step in section.steps]
+        written = sorted(frozenset[int]().union(*(step.writes for step in steps)) - {SINK})
+        registers = TracedRegisters([None] * (max([PAIRS, *map(self._slot_of, self._constants)]) + 1), trace)
+        registers[PAIRS] = {}
+        for k in self._place:
+            registers[k] = trace.source(f"s{k}", _dtype(k))
+        for one in self._constants:
+            registers[self._slot_of(one)] = trace.source(f"s{self._slot_of(one)}", np.dtype(f"u{one[2]}"))
+        guards = [(section.steps[at][0], guard) for at, guard in traced(steps, registers)]
+        stage = _Stage(trace, {}, guards)
+        access = section.access
+        try:
+            if access is not None:
+                stage.wide = access.reads(registers).astype(np.uint64) + np.uint64(access.add & (1 << 64) - 1)
+                stage.taken = np.True_ if access.guard is None else access.guard(registers)
+                if access.guard is not None:
+                    guards.append((access.offset, stage.taken))
+            elif branch is not None:
+                if branch.target is not None:
+                    address = branch.target(registers).view(np.int64)
+                    stage.wide = np.right_shift(address, np.int64(4)) + np.int64(branch.base)
+                if branch.guard is not None:
+                    guards.append((branch.offset, branch.guard(registers)))
+                stage.taken = None if branch.taken is None else branch.taken(registers)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise Untraced from error
+        stage.final = {k: registers[k] for k in written if not _is_own(registers[k], k)}
+        return stage
+
+    def _call_stage(
+        self, b: Any, name: str, stage: _Stage, warp: Any, mask: Any, registers: Any, constants: Any, bits: Any,
+        wide: Any,
+    ) -> None:  # fmt: skip
+        """Write the function of a section, and call it."""
+        ir, size = self._ir, self._size
+        values = [*stage.final.values(), *(guard for _, guard in stage.guards), stage.taken, stage.wide]
+        wanted = [one.name for one in values if isinstance(one, Traced)]
+        operations = stage.trace.needed(wanted)
+        sources = {one for operation in operations for one in operation.sources} | set(wanted)
+        used = sorted({int(one[1:]) for one in sources if one[0] == "s"} | set(stage.final))
+        slots = {self._slot_of(one): at for at, one in enumerate(self._constants)}
+        taken = [k for k in used if k not in slots]
+        kinds = [memory_type(ir, _dtype(k)).as_pointer() for k in taken]
+        word = ir.IntType(WARP)
+        function = ir.Function(
+            self._module,
+            ir.FunctionType(ir.VoidType(), [word, size.as_pointer(), word.as_pointer(), size.as_pointer(), *kinds]),
+            name,
+        )
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        for argument in function.args[1:]:
+            argument.add_attribute("noalias")
+        given = []
+        for k, kind in zip(taken, kinds, strict=True):
+            pointer = self._items(b, registers, k, kind)
+            given.append(b.gep(pointer, [warp if is_per_warp(k) else b.mul(warp, size(WARP))]))
+        b.call(function, [b.trunc(mask, word), constants, bits, wide, *given])
+        _StageWriter(ir, function, stage, operations, taken, slots).write([k for k in used if k in slots])
+
+    def _items(self, b: Any, registers: Any, register: int, kind: Any) -> Any:
+        """Where the items of a register's array are."""
+        array = b.load(b.gep(registers, [self._size(self._place[register])]))
+        return b.load(b.inttoptr(b.add(array, self._size(DATA_OFFSET)), kind.as_pointer()))
+
+    def _access(
+        self, b: Any, access: Access, warp: Any, bits: Any, wide: Any, registers: Any, state: Any, arrays: Any
+    ) -> None:  # fmt: skip
+        """Load or store the items of the lanes in ``bits``."""
+        ir, size = self._ir, self._size
+        rest = b.alloca(size)
+        b.store(bits, rest)
+        body, end = b.append_basic_block("lane"), b.append_basic_block("lanes_end")
+        b.branch(body)
+        b.position_at_end(body)
+        left = b.load(rest)
+        lane = b.cttz(left, ir.IntType(1)(1))
+        address = b.load(b.gep(wide, [lane]))
+        where = b.alloca(size)
+        b.store(size(0), where)
+        if access.space == Space.SHARED:
+            found = b.call(self._find_shared, [address, size(access.width), warp, b.ptrtoint(state, size)])
+            b.store(found, where)
+            bad = b.icmp_signed("==", found, size(0))
+        else:
+            at = b.call(self._find, [address, size(access.width), b.ptrtoint(arrays, size), b.ptrtoint(state, size)])
+            bad = b.icmp_signed("<", at, size(0))
+            with b.if_then(b.not_(bad)):
+                b.store(self._place_in(b, arrays, at, address, stores=access.stores), where)
+            bad = b.or_(bad, b.icmp_signed("==", b.load(where), size(0)))
+        with b.if_else(bad) as (wrong, right):
+            with wrong:
+                b.store(size(1), b.gep(state, [size(native_loops.WRONG)]))
+            with right:
+                self._move(b, access, b.load(where), warp, lane, registers)
+        left = b.and_(left, b.sub(left, size(1)))
+        b.store(left, rest)
+        b.cbranch(b.icmp_unsigned("!=", left, size(0)), body, end)
+        b.position_at_end(end)
+        if access.stores:
+            stored = b.gep(state, [size(native_loops.STORED)])
+            b.store(b.add(b.load(stored), size(1)), stored)
+
+    def _place_in(self, b: Any, arrays: Any, at: Any, address: Any, *, stores: bool) -> Any:
+        """Where an address of an array is: in its bytes, or in the page that the kernel wrote. A store makes the page;
+        0 where the kernel may not."""
+        size = self._size
+
+        def number(which: int) -> Any:
+            return b.load(b.gep(arrays, [b.add(at, size(which))]))
+
+        offset, place = b.sub(address, number(native_loops.ORIGIN)), b.alloca(size)
+        b.store(size(0) if stores else b.add(number(native_loops.BYTES), offset), place)
+        own = number(native_loops.OWN)
+        with b.if_then(b.icmp_unsigned("!=", own, size(0))):
+            byte = self._ir.IntType(8)
+            page = b.add(number(native_loops.PAGES), b.lshr(offset, size(PAGE_BITS)))
+            page = b.inttoptr(page, byte.as_pointer())
+            written = b.icmp_unsigned("!=", b.load(page), byte(0))
+            if stores:
+                with b.if_then(b.not_(written)):
+                    first = b.and_(offset, size(-(1 << PAGE_BITS) & (1 << 64) - 1))
+                    behind = b.sub(number(native_loops.LIMIT), number(native_loops.ORIGIN))
+                    left = b.sub(behind, first)
+                    count = b.select(b.icmp_signed("<", left, size(1 << PAGE_BITS)), left, size(1 << PAGE_BITS))
+                    to, source = (
+                        b.inttoptr(b.add(one, first), byte.as_pointer()) for one in (own, number(native_loops.BYTES))
+                    )
+                    copy = self._module.declare_intrinsic("llvm.memcpy", [to.type, source.type, size])
+                    b.call(copy, [to, source, count, self._ir.IntType(1)(0)])
+                    b.store(byte(1), page)
+                b.store(b.add(own, offset), place)
+            else:
+                with b.if_then(written):
+                    b.store(b.add(own, offset), place)
+        return b.load(place)
+
+    def _move(self, b: Any, access: Access, place: Any, warp: Any, lane: Any, registers: Any) -> None:
+        """Move the item at a place to the registers of a lane, or from there."""
+        size, word = self._size, self._ir.IntType(32)
+        narrow = self._ir.IntType(8 * min(access.width, 4))
+        pointer = b.inttoptr(place, narrow.as_pointer())
+        for k, register in enumerate(access.words):
+            item, value = b.gep(pointer, [size(k)]), word(0)
+            if register != SINK:
+                at = warp if is_per_warp(register) else b.add(b.mul(warp, size(WARP)), lane)
+                cell = b.gep(self._items(b, registers, register, word.as_pointer()), [at])
+                value = b.load(cell) if access.stores else value
+            if access.stores:
+                b.store(value if narrow == word else b.trunc(value, narrow), item, align=1)
+                continue
+            value = b.load(item, align=1)
+            if narrow != word:
+                value = b.sext(value, word) if access.signed else b.zext(value, word)
+            if register != SINK:
+                b.store(value, cell)
+
+
+class _StageWriter:
+    """Writes the function of a section: ``stage(mask, constants, bits, wide, registers...)``."""
+
+    def __init__(
+        self, ir: Any, function: Any, stage: _Stage, operations: Sequence[Any], taken: Sequence[int],
+        slots: dict[int, int],
+    ) -> None:  # fmt: skip
+        self._ir, self._size, self._function = ir, ir.IntType(64), function
+        self._stage, self._operations, self._taken, self._slots = stage, operations, taken, slots
+        self._values: dict[str, Any] = {}
+
+    def write(self, constants: Sequence[int]) -> None:
+        """All of it."""
+        size, stage = self._size, self._stage
+        b = self._ir.IRBuilder(self._function.append_basic_block("entry"))
+        mask, given, bits, wide, *pointers = self._function.args
+        pointer_of = dict(zip(self._taken, pointers, strict=True))
+        for k in constants:
+            value = b.load(b.gep(given, [size(self._slots[k])]))
+            narrow = self._ir.IntType(8 * stage.trace.dtypes[f"s{k}"].itemsize)
+            self._values[f"s{k}"] = value if narrow == size else b.trunc(value, narrow)
+        for k in self._taken:
+            if is_per_warp(k):
+                self._values[f"s{k}"] = self._as_value(b, k, b.load(pointer_of[k]))
+        of_lanes = self._operate(b, self._operations, only_alike=True)
+        for k, value in stage.final.items():
+            if is_per_warp(k):
+                b.store(self._as_memory(b, self._value(value), k), pointer_of[k])
+        for k, value in enumerate(self._all_lanes(b, of_lanes, mask, wide, pointer_of)):
+            b.store(value, b.gep(bits, [size(k)]))
+        b.ret_void()
+
+    def _all_lanes(
+        self, b: Any, operations: Sequence[Any], mask: Any, wide: Any, pointer_of: dict[int, Any]
+    ) -> list[Any]:  # fmt: skip
+        """The loop over the lanes; of each guard, and of what is taken, the lanes where it holds."""
+        stage, word, before = self._stage, self._ir.IntType(WARP), b.block
+        masks = [one for one in (*(guard for _, guard in stage.guards), stage.taken) if one is not None]
+        lanes = [k for k in self._taken if not is_per_warp(k)]
+        with turns("packed", self._ir, b, self._size(WARP)) as lane:
+            kept = [(one, b.phi(word)) for one in masks]
+            at = b.trunc(lane, word)
+            runs = b.trunc(b.lshr(mask, at), self._ir.IntType(1))
+            old = {k: b.load(b.gep(pointer_of[k], [lane])) for k in lanes}
+            for k in lanes:
+                self._values[f"s{k}"] = self._as_value(b, k, old[k])
+            self._operate(b, operations)
+            for k, value in stage.final.items():
+                if not is_per_warp(k):
+                    new = self._as_memory(b, self._value(value), k)
+                    b.store(b.select(runs, new, old[k]), b.gep(pointer_of[k], [lane]))
+            if stage.wide is not None:
+                b.store(self._value(stage.wide), b.gep(wide, [lane]))
+            found = []
+            for one, so_far in kept:
+                here = b.and_(self._value(one), runs)
+                found.append(b.or_(so_far, b.shl(b.zext(here, word), at)))
+                so_far.add_incoming(word(0), before)
+                so_far.add_incoming(found[-1], b.block)
+        return found
+
+    def _operate(self, b: Any, operations: Sequence[Any], *, only_alike: bool = False) -> list[Any]:
+        """Do the operations whose sources are known; those that are left.
+
+        Arguments:
+            only_alike: those alone that all lanes share.
+        """
+        emitter, left = Emitter(b, self._ir), []
+        for operation in operations:
+            if only_alike and any(one[0] != "c" and one not in self._values for one in operation.sources):
+                left.append(operation)
+                continue
+            sources = [self._named(one) for one in operation.sources]
+            (result,) = operation.results
+            self._values[result] = operation.native(emitter, *sources)
+        return left
+
+    def _named(self, name: str) -> Any:
+        return self._values[name] if name in self._values else constant(self._ir, self._stage.trace.constants[name])
+
+    def _value(self, value: Value) -> Any:
+        if not isinstance(value, Traced):
+            return constant(self._ir, value)
+        if value.name not in self._values:
+            raise Untraced  # a register of a warp gets what lanes have
+        return self._values[value.name]
+
+    def _as_value(self, b: Any, register: int, loaded: Any) -> Any:
+        return b.trunc(loaded, self._ir.IntType(1)) if register >= PREDICATE else loaded
+
+    def _as_memory(self, b: Any, value: Any, register: int) -> Any:
+        wanted = memory_type(self._ir, _dtype(register))
+        if register >= PREDICATE:
+            value = b.zext(value, wanted)
+        if value.type != wanted:
+            raise Untraced
+        return value
+
+
+def _is_own(value: Value, register: int) -> bool:
+    """Whether a register holds what it did."""
+    return isinstance(value, Traced) and value.name == f"s{register}"
+
+
+def _dtype(register: int) -> np.dtype:
+    return np.dtype(np.uint32 if register < PREDICATE else np.bool_)
+
+
+def names_of(blocks: Sequence[Block]) -> Iterator[str]:
+    """What says what the blocks compute."""
+    for block in blocks:
+        yield f"{block.start} {block.length}"
+        yield from block.encoding

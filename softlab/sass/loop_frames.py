@@ -1,0 +1,288 @@
+"""Compiled loops in a launch: how paths come from the machine and go back, and what is written to its log."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from itertools import pairwise
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from softlab.sass import native_loops
+from softlab.sass.barriers import Convergence
+from softlab.sass.decode import Code
+from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
+from softlab.sass.homes import is_alone
+from softlab.sass.lanes import WARP, Lanes, Value, unpack
+from softlab.sass.log import Log
+from softlab.sass.loops import Loop
+from softlab.sass.memory import BlockMemory
+from softlab.sass.native_loops import MEETS
+from softlab.sass.setup import Setup
+from softlab.sass.streams import Kind
+
+#: Runs per call at most.
+_MOST_RUNS = 256
+#: Entries of the log, guards and requests of one call at most, if one run does not need more.
+_ENTRIES, _REQUESTS = 1 << 17, 1 << 13
+_WORD, _TRUTH = np.dtype(np.uint32), np.dtype(np.bool_)
+
+
+class BadAddress(Exception):
+    """A compiled loop has come to a bad address: the machine says where, if it does all runs itself."""
+
+
+class Host(Protocol):
+    """The machine, for its compiled loops.
+
+    ``registers``: of all warps, and what stands behind them; :meth:`sync` brings them up to date. The others are those
+    of :class:`softlab.sass.machine.Machine`.
+    """
+
+    code: Code
+    setup: Setup
+    live: np.ndarray
+    log: Log
+    convergence: Convergence
+    shared: BlockMemory
+    changes: int
+    issued: int
+    pc: int
+
+    @property
+    def registers(self) -> list[Value]:
+        """The registers of all warps."""
+
+    def sync(self) -> None:
+        """Write what the executing lanes changed to the registers of all."""
+
+    def push(self, pc: int, lanes: Lanes) -> None:
+        """These lanes go on at this instruction."""
+
+    def waiting_in(self, starts: Container[int]) -> list[tuple[int, list[Lanes]]]:
+        """The paths that stand at these instructions, by instruction; they do not any more."""
+
+    def lowest(self) -> int:
+        """The lowest instruction at which a path stands."""
+
+    def run_at(self, pc: int) -> Any:
+        """The run that begins at ``pc``, for this launch."""
+
+    def constant(self, constant: Named) -> Value:
+        """A constant that a run of this launch names."""
+
+
+class Room:
+    """Room for the paths and the log of ``warps`` warps, for one launch after the other."""
+
+    def __init__(self, warps: int) -> None:
+        self.warps = warps
+        places = WARP * warps + 1
+        self.state = np.zeros(native_loops.STATE, np.int64)
+        self.paths, self.gone = np.empty((places, 3), np.int64), np.empty((places, 3), np.int64)
+        self.following = np.arange(1, places + 1)
+        self.stamps, self.chosen = np.empty(warps, np.int64), np.empty(2 * warps, np.int64)
+        self.mask_of, self.targets = np.zeros(warps, np.int64), np.empty(WARP, np.int64)
+        self.entries = max(_ENTRIES, warps)
+        self.entry_warp, self.entry_mask = np.empty(self.entries, np.int64), np.empty(self.entries, np.uint32)
+        self.run_block, self.run_count = np.empty((2, _MOST_RUNS), np.int64)
+        self.guards, self.requests = np.empty((0, 3), np.int64), np.empty((0, 3), np.int64)
+        self.addresses = np.empty((1, WARP), np.int64)
+
+    def begin(self, most: int, code: int) -> None:
+        """Nothing has been done yet of at most so many runs. code: instructions of the code."""
+        state = self.state
+        state[native_loops.RUNS : native_loops.GONE + 1] = 0
+        state[native_loops.MOST], state[native_loops.CODE] = most, code
+        state[native_loops.ENTRY_ROOM], state[native_loops.GUARD_ROOM] = self.entries, len(self.guards)
+        state[native_loops.REQUEST_ROOM] = len(self.requests)
+        state[native_loops.ISSUED] = state[native_loops.WRONG] = state[native_loops.STORED] = 0
+        self.stamps.fill(-1)
+
+    def fit(self, guards: int, requests: int) -> None:
+        """Make room for so many guards and requests at least."""
+        if len(self.guards) < guards:
+            self.guards = np.empty((guards, 3), np.int64)
+        if len(self.requests) < requests:
+            self.requests, self.addresses = np.empty((requests, 3), np.int64), np.empty((requests + 1, WARP), np.int64)
+
+
+class Frame:
+    """Compiled loops in one launch: they move paths from the machine and back, and write its log."""
+
+    def __init__(self, machine: Host, rooms: dict[int, Room]) -> None:
+        """``rooms``: of machines of each size, also for other launches."""
+        self._machine, self._rooms = machine, rooms
+        self._of_loop: dict[int, _OfLoop] = {}
+
+    def run(self, loop: Loop, most: int) -> int:
+        """Execute runs of a loop, at most ``most``; how many. Its paths, and all others, are those of the machine.
+
+        Raises:
+            BadAddress: the machine has to begin again.
+        """
+        machine, of_loop = self._machine, self._known(loop)
+        began, room, state = perf_counter(), of_loop.room, of_loop.room.state
+        machine.sync()
+        of_loop.bring(machine)
+        ends = self._take_paths(loop, room)
+        room.begin(min(most, _MOST_RUNS), len(machine.code.instructions))
+        arrays = self._arrays(loop, state)
+        found = loop.call(
+            *(id(loop.about), len(loop.blocks), id(of_loop.block_of), room.warps, id(state), id(ends)),
+            *map(id, (room.paths, room.gone, room.stamps, room.chosen, room.mask_of, machine.live)),
+            *map(id, machine.convergence.stacked),
+            *map(id, (room.entry_warp, room.entry_mask, room.run_block, room.run_count)),
+            *map(id, (of_loop.pointers, of_loop.constants, arrays, room.guards, room.requests)),
+            *map(id, (room.addresses, room.targets)),
+        )
+        if found == native_loops.BAD:
+            raise BadAddress
+        runs = int(state[native_loops.RUNS])
+        machine.changes += int(state[native_loops.STORED])
+        self._give_paths(room)
+        if runs:
+            self._log(loop, room, runs)
+            machine.issued += int(state[native_loops.ISSUED])
+            machine.pc = loop.starts[room.run_block[runs - 1]]
+        loop.note(perf_counter() - began, room.run_block[:runs])
+        return runs
+
+    def _known(self, loop: Loop) -> _OfLoop:
+        """What a loop needs of this launch."""
+        if id(loop) not in self._of_loop:
+            warps = self._machine.setup.warps
+            if warps not in self._rooms:
+                self._rooms.clear()
+                self._rooms[warps] = Room(warps)
+            self._of_loop[id(loop)] = _OfLoop(self._machine, loop, self._rooms[warps])
+        return self._of_loop[id(loop)]
+
+    # Paths
+
+    def _take_paths(self, loop: Loop, room: Room) -> np.ndarray:
+        """Move the paths that stand in the loop from the machine to the list of paths."""
+        machine, paths = self._machine, room.paths
+        paths[:, 0] = room.following
+        ends = np.full((len(loop.blocks), 2), -1, np.int64)
+        first = 0
+        for start, sets in machine.waiting_in(loop.number_of):
+            count = sum(one.count for one in sets)
+            here = paths[first : first + count]
+            here[:, 1] = np.concatenate([one.warps for one in sets])
+            here[:, 2] = np.concatenate([one.masks for one in sets])
+            here[-1, 0] = -1
+            ends[loop.number_of[start]] = first, first + count - 1
+            first += count
+        room.state[native_loops.FREE], room.state[native_loops.LOWEST] = first, machine.lowest()
+        return ends
+
+    def _give_paths(self, room: Room) -> None:
+        """Give all paths back to the machine: those in the loop and those that left it."""
+        gone = room.gone[: room.state[native_loops.GONE]]
+        order = np.argsort(gone[:, 0], kind="stable")
+        gone = gone[order]
+        limits = [*np.flatnonzero(np.diff(gone[:, 0], prepend=-1)).tolist(), len(gone)]
+        for first, end in pairwise(limits):
+            self._push(int(gone[first, 0]), gone[first:end])
+
+    def _push(self, pc: int, paths: np.ndarray) -> None:
+        """Let paths go on at an instruction, those of one warp in their order."""
+        order = np.argsort(paths[:, 1], kind="stable")
+        warps, masks = paths[order, 1], paths[order, 2].astype(np.uint32)
+        while True:
+            first = np.concatenate(([True], warps[1:] != warps[:-1]))
+            self._machine.push(pc, Lanes(warps[first], masks[first], self._machine.live))
+            if first.all():
+                return
+            warps, masks = warps[~first], masks[~first]
+
+    # The log
+
+    def _log(self, loop: Loop, room: Room, runs: int) -> None:
+        log = self._machine.log
+        entries, noted, asked = room.state[native_loops.ENTRIES : native_loops.ASKED + 1].tolist()
+        block, counts = room.run_block[:runs], room.run_count[:runs]
+        start, length = loop.about[block, native_loops.START], loop.about[block, native_loops.LENGTH]
+        base = log.runs(
+            room.entry_warp[:entries].copy(), room.entry_mask[:entries].copy(),
+            np.repeat(start, counts), np.repeat(length, counts),
+        )  # fmt: skip
+        if noted:
+            entry, offset, mask = room.guards[:noted].T
+            log.guards_of(base + entry, offset.copy(), mask.astype(np.uint32))
+        if asked:
+            entry, number, mask = room.requests[:asked].T
+            addresses = room.addresses[:asked]
+            for k in np.unique(number).tolist():
+                access = loop.accesses[k]
+                kind = Kind.STORE if access.stores else Kind.LOAD
+                here = np.flatnonzero(number == k)
+                active = unpack(mask[here].astype(np.uint32))
+                about = access.offset, access.space, kind, access.width
+                log.requests_of(base + entry[here], *about, addresses[here], active)
+
+    def _arrays(self, loop: Loop, state: np.ndarray) -> np.ndarray:
+        """Where the memories lie."""
+        machine = self._machine
+        shared = machine.shared
+        arrays = machine.setup.memory.places(stores=loop.stores)
+        state[native_loops.ARRAYS] = len(arrays)
+        if state[native_loops.LAST] >= len(arrays):
+            state[native_loops.LAST] = 0
+        state[native_loops.SHARED] = shared.data.ctypes.data
+        state[native_loops.SHARED_BYTES], state[native_loops.SHARED_LIMIT] = shared.nbytes, shared.limit
+        state[native_loops.BLOCK_WARPS] = machine.setup.warps_per_block
+        return arrays
+
+
+class _OfLoop:
+    """What one loop needs of one launch."""
+
+    def __init__(self, machine: Host, loop: Loop, room: Room) -> None:
+        for start in loop.starts:
+            machine.run_at(start)  # its constants are read then
+        for block in loop.blocks:
+            for barrier in {block.begins, block.barrier if block.end == MEETS else -1} - {-1}:
+                machine.convergence.use(barrier)
+        self._loop, self.room = loop, room
+        self.block_of = np.full(len(machine.code.instructions) + 1, -1, np.int64)
+        self.block_of[list(loop.starts)] = np.arange(len(loop.starts))
+        values = [machine.constant(one) for one in loop.constants]
+        self.constants = np.array([int(value) for value in values] or [0], np.uint64).view(np.int64)
+        guards, requests = (max(loop.about[:, k]) for k in (native_loops.GUARDS, native_loops.REQUESTS))
+        warps = room.warps
+        room.fit(max(_ENTRIES, warps * guards), max(_REQUESTS, warps * requests) if requests else 0)
+        self.pointers = np.zeros(len(loop.registers), np.int64)
+        #: Of registers that are only read what the machine has, and that with a place for each lane.
+        self._copies: dict[int, tuple[Any, np.ndarray]] = {}
+
+    def bring(self, machine: Host) -> None:
+        """Give each register of the loop a place for each lane, or each warp if a warp has it once."""
+        home = machine.registers
+        home[PAIRS].clear()
+        for at, number in enumerate(self._loop.registers):
+            self.pointers[at] = id(self._place(home, number))
+
+    def _place(self, home: list[Any], number: int) -> np.ndarray:
+        """The items of a register, one behind the other."""
+        value = home[number]
+        shape = self.room.warps, 1 if is_per_warp(number) else WARP
+        fits = type(value) is np.ndarray and value.shape == shape and value.flags.c_contiguous
+        if number in self._loop.written:
+            del value
+            if fits and is_alone(home, number) and home[number].base is None:
+                return home[number]
+            found = np.empty(shape, _TRUTH if number >= PREDICATE else _WORD)
+            found[...] = home[number]
+            home[number] = found
+            return found
+        if fits:
+            return value
+        known = self._copies.get(number)
+        if known is None or known[0] is not value:
+            found = np.empty(shape, _TRUTH if number >= PREDICATE else _WORD)
+            found[...] = value
+            known = self._copies[number] = value, found
+        return known[1]

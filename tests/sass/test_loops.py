@@ -1,0 +1,234 @@
+"""Loops that run in one compiled function do what the machine does run by run."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from functools import cache
+
+import numpy as np
+import pytest
+
+import softlab.sass.interpret  # noqa: F401 - looked up below: the package has a function of this name
+from softlab.cuda.disassembly import find_nvdisasm
+from softlab.emulator.machine import native
+from softlab.emulator.machine.native import available, compiling
+from softlab.errors import KernelFault
+from softlab.kernel import Kernel
+from softlab.sass import interpret, loops, native_loops
+from softlab.sass.loop_frames import Frame
+from softlab.sass.native_loops import ARRAY, BLOCK, DONE, FALLS, FULL, STATE
+
+needs_machine_code = pytest.mark.skipif(
+    not available() or not find_nvdisasm(), reason="needs llvmlite and nvdisasm (nvidia-cuda-nvdisasm)"
+)
+_SOURCE = """
+extern "C" __global__ void k(const unsigned* a, const float* x, unsigned* out, float* y, int n) {
+  __shared__ unsigned kept[128];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned v = a[i], count = 0;
+  unsigned long long wide = (unsigned long long)v * v + 7;
+  float f = x[i];
+  kept[threadIdx.x] = v;
+  __syncthreads();
+  for (int turn = 0; turn < 24 + (int)(v % 9); ++turn) {
+    unsigned w = a[(v + turn) % n];
+    if (w & 1) {
+      f += __ull2float_ru(wide) * 1e-20f + __ll2float_rd((long long)wide) * 1e-21f;
+      while (w > 3 && (w & 5)) { w = w / 3 - 1; ++count; }
+    } else if (turn % 5 == 2) {
+      wide = wide % (w + 1) * 0x9E3779B97F4A7C15ull + __float2ull_rz(fabsf(f) * 1e6f);
+    }
+    f = f / (1.0f + x[w % n]) + (float)__float2int_rn(f * 3.0f) * 0.125f;
+    out[i] = count ^ (unsigned)turn;
+    kept[(threadIdx.x + turn) & 31 | threadIdx.x & 96] = kept[threadIdx.x] + (w & 3);
+    v = v * 1664525u + out[i] + kept[threadIdx.x];
+  }
+  out[i] = v ^ (unsigned)wide ^ count;
+  y[i] = f;
+}
+extern "C" __global__ void reads(const int* next, int* out, int turns) {
+  int at = threadIdx.x;
+  #pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) at = next[at];
+  out[threadIdx.x] = at;
+}"""
+_N = 200
+
+
+def _arguments():
+    random = np.random.default_rng(5)
+    a = random.integers(0, 1 << 32, _N, dtype=np.uint64).astype(np.uint32)
+    a[:4] = 0, 1, 1 << 31, (1 << 32) - 1
+    x = random.standard_normal(_N).astype(np.float32)
+    x[5], x[9] = np.inf, -0.0
+    return a, x, np.zeros(_N, np.uint32), np.zeros(_N, np.float32), _N
+
+
+@pytest.fixture
+def entered(monkeypatch):
+    """The runs that compiled loops did; a loop is compiled soon."""
+    runs: list[int] = []
+    run = Frame.run
+
+    def counted(self, loop, most):
+        runs.append(0)
+        runs[-1] = run(self, loop, most)
+        return runs[-1]
+
+    monkeypatch.setattr(Frame, "run", counted)
+    monkeypatch.setattr(loops, "_LOOK", 6)
+    return runs
+
+
+@needs_machine_code
+def test_a_kernel_is_the_same(entered):
+    """Lanes that part in nested loops, calls and returns, loads and stores of both memories, conversions."""
+    kernel, found = Kernel(_SOURCE, "k"), []
+    for choice in ("none", "all"):
+        with compiling(choice):
+            found.append(interpret(kernel, 2, 100, _arguments()))
+        assert (sum(entered) > 100) == (choice == "all")
+    one, other = found
+    for number in (2, 3):
+        assert one.output(number).tobytes() == other.output(number).tobytes()
+    for field in dataclasses.fields(one.streams):
+        if field.name != "barriers":
+            ours, theirs = (getattr(each.streams, field.name) for each in found)
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+    given = _arguments()
+    kernel.run(2, 100, given, check=False)
+    assert given[2].tobytes() == other.output(2).tobytes()
+
+
+@needs_machine_code
+def test_a_bad_address_is_named_as_without(entered):
+    """Also behind many turns of a compiled loop."""
+    kernel, told = Kernel(_SOURCE, "reads"), []
+    chain, out = (np.arange(96, dtype=np.int32) + 1) % 96, np.zeros(32, np.int32)
+    bad = chain.copy()
+    bad[60] = 1 << 20
+    for choice in ("none", "all"):
+        with compiling(choice):
+            interpret(kernel, 1, 32, (chain, out, 60))  # the loop is known then
+            entered.clear()
+            with pytest.raises(KernelFault) as fault:
+                interpret(kernel, 1, 32, (bad, out, 60))
+        told.append(str(fault.value))
+    assert entered  # then again without
+    assert told[0] == told[1]
+    assert "out-of-bounds" in told[0]
+
+
+@needs_machine_code
+def test_a_loop_that_is_known_is_found_on_the_disk(entered, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kernel = Kernel(_SOURCE, "reads")
+    chain, out = (np.arange(96, dtype=np.int32) + 1) % 96, np.zeros(32, np.int32)
+    machines = sys.modules["softlab.sass.interpret"]._compiled(kernel.program).idle
+    made = []
+    text = loops.LoopCode.text
+    monkeypatch.setattr(loops.LoopCode, "text", lambda self: made.append(self) or text(self))
+    for _ in range(2):
+        machines.clear()  # as in another process
+        monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+        entered.clear()
+        with compiling("all"):
+            interpret(kernel, 1, 32, (chain, out, 40))
+        assert sum(entered) > 5
+    assert len(made) == 1
+
+
+@needs_machine_code
+def test_a_loop_that_does_not_pay_is_not_entered():
+    kernel = Kernel(_SOURCE, "reads")
+    compiled = sys.modules["softlab.sass.interpret"]._compiled(kernel.program)
+    describer = loops.Loops(compiled.code, frozenset(), compiled.steps, "all")._describer
+    block = next(one for start in range(9) if (one := describer.block(start, "all")) is not None)
+    loop = loops.Loop([block], compiled.steps, lambda start: 1e-5)
+    for seconds, pays in ((1e-3, True), (1e-2, False)):
+        for _ in range(loops._CALLS):
+            loop.note(seconds, np.zeros(200, np.int64))
+        assert loop.pays == pays
+    fresh = loops.Loop([block], compiled.steps, lambda start: 1e-5)
+    fresh.note(1.0, np.zeros(1, np.int64))
+    assert fresh.pays  # one call says little
+
+
+# The functions, in Python
+
+
+def _run(monkeypatch, blocks, paths, most=100, lowest=99, warps=3, execute=None):
+    """Run blocks of ``(start, length, end, target)`` from these paths ``(block, warp, mask)``: why it stopped, the
+    entries of the log and the paths at the end."""
+    calls = []
+
+    def step(part, warp, mask, *_):
+        calls.append((part, warp, mask))
+        return execute(part, warp, mask) if execute is not None else 0
+
+    monkeypatch.setattr(native_loops, "execute", step)
+    about = np.zeros((len(blocks), BLOCK), np.int64)
+    about[:, :4], about[:, native_loops.BEGINS] = blocks, -1
+    about[:, native_loops.FIRST], about[:, native_loops.PARTS] = np.arange(len(blocks)), 1
+    block_of = np.full(100, -1, np.int64)
+    block_of[about[:, 0]] = np.arange(len(blocks))
+    state, ends = np.zeros(STATE, np.int64), np.full((len(blocks), 2), -1, np.int64).reshape(-1)
+    room = np.zeros((32 * warps + 1, 3), np.int64)
+    room[:, 0] = np.arange(1, len(room) + 1)
+    room = room.reshape(-1)
+    state[native_loops.MOST], state[native_loops.LOWEST], state[native_loops.ENTRY_ROOM] = most, lowest, 1000
+    state[native_loops.CODE] = 100
+    for block, warp, mask in paths:
+        native_loops.push(block, warp, mask, ends, room, state)
+    gone = np.zeros(len(room), np.int64)
+    lanes = np.zeros(16 * warps * 32, np.uint32), np.zeros(16 * warps, np.uint32), np.zeros(16 * warps * 32, np.int64)
+    entries = np.zeros(1000, np.int64), np.zeros(1000, np.uint32), *np.zeros((2, 256), np.int64)
+    none = np.zeros(ARRAY * 32, np.int64)
+    why = native_loops.run(
+        about.reshape(-1), len(blocks), block_of, warps, state, ends, room, gone, np.full(warps, -1, np.int64),
+        np.zeros(2 * warps, np.int64), np.zeros(warps, np.int64), np.full(warps, 15, np.uint32), *lanes, *entries,
+        none, none, none, none, none, none, none,
+    )  # fmt: skip
+    left = gone[: 3 * state[native_loops.GONE]].reshape(-1, 3)
+    return why, calls, [tuple(one) for one in left.tolist()]
+
+
+def test_the_lowest_block_goes_first_and_one_path_of_a_warp_at_a_time(monkeypatch):
+    """A warp whose lanes stand in two paths at a block executes it twice, one after the other."""
+    why, calls, left = _run(
+        monkeypatch, [(10, 5, FALLS, 15), (15, 2, FALLS, 17)], [(1, 0, 8), (0, 1, 15), (0, 0, 1), (0, 0, 6)]
+    )
+    assert why == DONE
+    assert calls == [(0, 1, 15), (0, 0, 1), (0, 0, 6), (1, 0, 8), (1, 1, 15), (1, 0, 1), (1, 0, 6)]
+    assert left == [(17, 0, 8), (17, 1, 15), (17, 0, 1), (17, 0, 6)]
+
+
+def test_it_stops_where_a_lower_path_is_outside_and_where_no_more_runs_are_allowed(monkeypatch):
+    blocks = [(10, 5, native_loops.BRANCHES, 3), (15, 2, FALLS, 17)]
+    why, calls, left = _run(monkeypatch, blocks, [(0, 0, 3)], execute=lambda part, warp, mask: 1)
+    assert (why, calls) == (DONE, [(0, 0, 3)])
+    assert left == [(3, 0, 1), (15, 0, 2)]
+    why, calls, left = _run(monkeypatch, blocks, [(0, 0, 3)], most=1)
+    assert (why, len(calls), left) == (FULL, 1, [(15, 0, 3)])
+
+
+def test_warps_that_store_go_in_their_order():
+    chosen, masks = np.array([4, 1, 0, 2, 2, 3, 9, 9]), np.zeros(5, np.int64)
+    native_loops.sort(chosen, 3, masks, 5)
+    assert chosen.tolist() == [0, 2, 2, 3, 4, 1, 9, 9]
+    assert not masks.any()
+
+
+def test_lanes_with_another_target_come_back(monkeypatch):
+    targets = np.zeros(32, np.int64)
+    targets[1:4] = 7, 5, 7
+    state, gone = np.zeros(STATE, np.int64), np.zeros(60, np.int64)
+    state[native_loops.CODE] = 10
+    block_of = np.full(11, -1, np.int64)
+    native_loops.part_by_target(2, 0b1110, 9, targets, block_of, gone, gone, gone, state)
+    assert gone[:6].tolist() == [7, 2, 0b1010, 9, 2, 0b0100]
+    targets[1] = 10
+    native_loops.part_by_target(2, 0b1110, 9, targets, block_of, gone, gone, gone, state)
+    assert state[native_loops.WRONG] == 1
