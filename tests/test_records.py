@@ -37,6 +37,7 @@ STATES = {
     "softlab.instruments.parts_of_warps._Part",
     "softlab.instruments.patterns._Repeated",
     "softlab.kernel.mangled_names._Reader",
+    "softlab.sass.loop_code._Stage",
     "softlab.sass.machine.Run",
     "softlab.site.build.Site",
     "softlab.site.course_pages.LessonPage",
@@ -45,7 +46,7 @@ STATES = {
     "softlab.site.sweeps.Sweep",
     "softlab.timing.blocks.BlockClock",
     "softlab.timing.residents.SmRun",
-    "softlab.timing.slowest._Waits",
+    "softlab.timing.slowest.Waits",
 }
 
 

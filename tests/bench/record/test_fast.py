@@ -42,7 +42,7 @@ def test_no_peer_is_far_ahead(dtype: str) -> None:
     peers = [name for name in fast_peers.PEERS if name not in ("copy", "fast")]
     best = {at: max(column("forward", peer, op="softmax", dtype=dtype).get(at, 0) for peer in peers) for at in fast}
     parts = {cols: fast[rows, cols] / best[rows, cols] for rows, cols in fast}
-    assert min(parts.values()) > 0.985
+    assert min(parts.values()) > 0.98
     assert min(part for cols, part in parts.items() if cols > 8192) > 0.995
 
 
@@ -53,7 +53,7 @@ def test_the_cells_behind_a_peer_are_as_many_as_the_page_says() -> None:
             fast = column("forward", "fast", op=op, dtype=dtype)
             peers = [column("forward", name, op=op, dtype=dtype) for name in fast_peers.PEERS if name != "copy"]
             behind += sum(fast[at] < max(peer.get(at, 0) for peer in peers) for at in fast)
-    assert behind == 25
+    assert behind == 22
 
 
 def test_few_rows_are_ahead_of_every_peer_but_quack() -> None:
