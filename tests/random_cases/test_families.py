@@ -95,13 +95,14 @@ def test_some_in_the_emulator(four_sms: None) -> None:
 
 
 def test_the_records_have_every_family() -> None:
-    """Those of an H200, and the fused tiles on an H100. No case of single families failed."""
+    """Those of an H200. No case of single families failed."""
     folder = Path(__file__).parents[1] / "data"
-    names = ("random_cases_h200", "random_cases_families_h200", "random_cases_tiles_h100")
+    names = ("random_cases_h200", "random_cases_families_h200", "random_cases_fused_tiles_h200")
     records = [json.loads((folder / f"{name}.json").read_text()) for name in names]
     assert {kernel for record in records for kernel in record["kernels"]} == entries() - UNPLANNED
     families = records[1]
     assert families["cases"] > 4000
-    assert families["failed"] == 0
-    assert max(families["worst error / bound"].values()) <= 1
     assert set(families["missing"]) <= set(records[2]["kernels"])
+    for record in records[1:]:
+        assert record["failed"] == 0
+        assert max(record["worst error / bound"].values()) <= 1
