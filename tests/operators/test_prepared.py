@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -485,9 +486,18 @@ def test_a_guard_is_tried_first(blind: str, monkeypatch: pytest.MonkeyPatch) -> 
             seen = [name for name in Described().fields if name != blind]
             return isinstance(x, Described) and all(x.fields[name] == self.first.fields[name] for name in seen)
 
+    keys = ["plain"]
+
+    @contextmanager
+    def autocast(device: str) -> Iterator[None]:
+        keys.append(f"autocast on {device}")
+        yield
+        keys.pop()
+
     parts = SimpleNamespace(_dynamo=SimpleNamespace(guards=SimpleNamespace(TensorGuards=TensorGuards)))
     torch = SimpleNamespace(
-        _C=parts, ones=Described, zeros=Described, _neg_view=lambda x: x.but(keys="negative"),
+        _C=parts, ones=Described, zeros=lambda *shape: Described(*shape, keys=keys[-1]), autocast=autocast,
+        _neg_view=lambda x: x.but(keys="negative"),
         nn=SimpleNamespace(Parameter=lambda x, grad: x.but(type="Parameter")),
     )  # fmt: skip
     monkeypatch.setitem(sys.modules, "torch", torch)

@@ -170,7 +170,7 @@ LESSON = Lesson(
     minutes=40,
     objectives=(
         "read the control code of a machine instruction: stall count, scoreboards, wait mask",
-        "say how many cycles a result takes, from an ALU to DRAM",
+        "say how many cycles a result takes, from an addition to a load from DRAM",
         "use Little's law to compute how many bytes an SM must have in flight",
         "ask the timing model which wait goes away without its cause",
     ),
