@@ -80,7 +80,7 @@ MORE_REGISTERS = {
     ("bfloat16", "softmax_backward", True, 256, 8): 128,
     ("bfloat16", "log_softmax_backward", True, 256, 8): 96,
 }
-#: How many blocks an SM must have registers for: (bytes of an element, inputs, unaligned, threads of a block) -> packs
+#: The number of blocks whose registers fit an SM: (bytes of an element, inputs, unaligned, threads of a block) -> packs
 #: of each input -> blocks. These clusters were faster than with the compiler's own choice (H200, 2026-11-29), and spill
 #: at most 32 bytes per thread.
 RESIDENT = {

@@ -91,7 +91,7 @@ class Room:
         self.addresses = np.empty((1, WARP), np.int64)
 
     def begin(self, most: int, code: int) -> None:
-        """Nothing has been done yet of at most so many runs. code: instructions of the code."""
+        """Get ready for at most ``most`` runs of a code of ``code`` instructions."""
         state = self.state
         state[native_loops.RUNS : native_loops.GONE + 1] = 0
         state[native_loops.MOST], state[native_loops.CODE] = most, code
@@ -101,7 +101,7 @@ class Room:
         self.stamps.fill(-1)
 
     def fit(self, guards: int, requests: int) -> None:
-        """Make room for so many guards and requests at least."""
+        """Make room for at least ``guards`` guards and ``requests`` requests."""
         if len(self.guards) < guards:
             self.guards = np.empty((guards, 3), np.int64)
         if len(self.requests) < requests:

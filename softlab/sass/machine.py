@@ -274,7 +274,7 @@ class Machine:
                         progress(ended - before)
 
     def _enter_loop(self, pc: int, most: int) -> int:
-        """Execute runs of the compiled loop in which ``pc`` lies, at most so many; how many, 0 for none."""
+        """Execute at most ``most`` runs of the compiled loop in which ``pc`` lies; returns their number."""
         loop = self._loops.at.get(pc)
         if loop is None or not loop.pays or not self._turns.lowest:
             return 0

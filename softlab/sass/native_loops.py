@@ -23,7 +23,7 @@ START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, BLO
 #: path; the first free place for a path; then how many there are of runs, entries, guards, requests and paths that have
 #: left, how many of each there may be, what was issued, and whether an address was bad. Then of the memories: the array
 #: that was used last and how many there are; the address, the bytes per block and their limit of shared memory, and how
-#: many warps a block has; how many instructions the code has; and how often lanes have stored.
+#: many warps a block has; the number of instructions in the code; and the number of stores by lanes.
 (
     MOST, LOWEST, FREE, RUNS, ENTRIES, NOTED, ASKED, GONE, ENTRY_ROOM, GUARD_ROOM, REQUEST_ROOM, ISSUED, WRONG,
     LAST, ARRAYS, SHARED, SHARED_BYTES, SHARED_LIMIT, BLOCK_WARPS, CODE, STORED, STATE,
@@ -345,7 +345,7 @@ def execute_runs(
 
 
 def note_run(block: int, count: int, length: int, run_block: Int64s, run_count: Int64s, state: Int64s) -> int:
-    """A run of so many warps begins."""
+    """A run of ``count`` warps begins."""
     run_block[state[RUNS]], run_count[state[RUNS]] = block, count
     state[RUNS] += 1
     state[ENTRIES] += count

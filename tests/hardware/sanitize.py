@@ -78,8 +78,8 @@ LONG_STRIDED = ((60_000, 20), (60_000, 21))
 TILES = ((40_000, 3), (40_000, 10))
 #: Matrices of fused tiles, and whether each row has a bias and a mask of its own, which move with the tile.
 FUSED_TILES = tuple(product(((1700, 20, 20), (680, 50, 35)), (False, True)))
-#: Families that no launch above takes. The plan says for which problems it takes them, on a GPU of few SMs: of so many
-#: that are drawn, with arrays of at most so many elements.
+#: Families that no launch above takes. Problems are drawn at random, and the plan says which of them a family takes.
+#: Below: the SMs of the GPU that is planned for, the problems that are drawn, and the most elements of an array.
 SELDOM = {
     "fast": ("fast_columns_backward",),
     "invariant": ("invariant_stream", "invariant_stream_backward", "invariant_tile", "invariant_tile_backward"),
