@@ -50,11 +50,11 @@ FETCHED, FETCHED_OF_SEVERAL, SEVERAL_GROUPS = 2, 1, 3
 KEPT, KEPT_BLOCK = {1: 16, 2: 7}, 448
 #: Prefetches are then as many steps ahead as memory takes this time for, and one at least. An H100 has one: 1 to 2 %
 #: faster than two, and four are 5 % slower (2026-11-27, 13 lengths). An H200 has one step forward, where two gain
-#: nothing, and two in gradients, where they gain 0.7 to 2.3 % in 24 of 25 cells (2026-11-29; kernels/FAST.md).
+#: nothing, and two in gradients, where they gain 0.5 to 2.3 % in 24 of 25 cells (2026-11-29; kernels/FAST.md).
 FETCH_MICROSECONDS = 1.5
 #: Blocks with packs in registers take a row in stripes, where memory has this bandwidth: 0.5 to 24 % faster in 46 cells
-#: (H200, 4.8 TB/s; 2026-11-29). With slower memory stripes were not measured. Without packs in registers, rows gain
-#: less than 1 %, and some lose.
+#: (H200, 4.8 TB/s; 2026-11-29). With slower memory stripes were not measured. Without packs in registers they
+#: gain 0.5 % in the mean of 15 cells, and lose up to 0.7 %.
 STRIPES_BANDWIDTH = 4e12
 #: What packs in registers cost per row, as packs that a row waits for its answer. In 46 lengths they were faster in all
 #: 30 where the row would wait longer, and slower in all 16 others (the same day).
