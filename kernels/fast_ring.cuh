@@ -18,6 +18,8 @@
 //          than its packs take, all at the same fixed distances. The L2 cache has some of what is loaded again.
 // Idea     Registers hold packs, too: a thread's first `kept` packs of a row. They are loaded when those of the row
 //          before have been written, and join the statistic with the row's last step.
+// Idea     A block's packs may be one slice of the row, or `stripes`: in each step the blocks take pieces that lie side
+//          by side, so all of them move along the row together. Memory is faster then, where a row is that long.
 // Steps    write    the results of the step that is `lag` behind; nothing for a step that will be loaded again
 //          load     the packs of the step that is `ahead`, by cp.async into the places that are free now
 //          fetch    the packs of the step that is `fetched` ahead of that one, into L2
@@ -30,8 +32,8 @@
 //          inputs * block_size packs of dynamic shared memory; a workspace of 8 * Mailbox::workspace_words bytes per
 //          group. The workspace is zero before its first launch, and two launches never use it at the same time.
 // Limits   sm_90; packs of 4 bytes or more; less than 2^31 rows. A block's slice (row and a line of 128 bytes /
-//          blocks_per_row, rounded up to 8 packs) has at most (kept + packs) * block_size packs. Of the steps of a row,
-//          all but `again` are at most stages / per_step - ahead. `unaligned`: as in fast_warp.cuh.
+//          blocks_per_row, rounded up to 8 packs) has at most (kept + packs) * block_size packs, with stripes, too. Of
+//          the steps of a row, all but `again` are at most stages / per_step - ahead. `unaligned`: as in fast_warp.cuh.
 // Measured H200: kernels/FAST.md, "Rows of megabytes".
 // Source   PTX ISA, "Memory Consistency Model", "cp.async", "prefetch", "mbarrier".
 //
@@ -58,7 +60,11 @@
 //   8. With `kept`, lag < 2 * row_steps: step t * all_steps + again + lag, which writes the packs of row t in registers
 //      and loads those of row t + 1, comes before step (t + 1) * all_steps + row_steps - 1, which takes these into the
 //      statistic, or is the same.
-//   9. Tags grow from launch to launch, as in fast_grid (its invariant 7).
+//   9. One thread and step have each pack of a row. With stripes, block b's piece of step i begins at pack i * stride +
+//      b * piece, counted from a line of 128 bytes that is less than 8 packs before the row. The steps in registers
+//      count, too, and come first. All pieces have block_size * per_step packs. So they follow each other without a
+//      gap. The last step may have too few packs for all blocks.
+//  10. Tags grow from launch to launch, as in fast_grid (its invariant 7).
 #pragma once
 
 #include "fast_mailbox.cuh"
@@ -76,7 +82,7 @@ struct RingCursor {
 
 template<
     class Operator, int pack_size, int packs, int per_step, int stages, int ahead, int fetched, int again, int kept,
-    int block_size, int blocks_per_row, bool unaligned, typename T>
+    int block_size, int blocks_per_row, bool stripes, bool unaligned, typename T>
 __device__ void fast_ring_rows(
     const T* const (&source)[Operator::inputs], T* target, unsigned long long* workspace, long long rows,
     long long cols) {
@@ -87,6 +93,9 @@ __device__ void fast_ring_rows(
   constexpr int all_steps = row_steps + again;
   constexpr int lag = stages / per_step - ahead;
   constexpr int slots = (lag + all_steps - 1) / all_steps;
+  constexpr int kept_steps = kept / per_step;
+  // Packs that a block takes in a step, and packs from one step of a thread to its next.
+  constexpr int piece = per_step * block_size, stride = stripes ? blocks_per_row * piece : piece;
   // Where a gradient loads packs again, L2 keeps them: 1 to 5 % (H100). For one input this gains nothing.
   constexpr bool keeps = again > 0 && inputs == 2;
   // Head and tail of a row are a partial of their own. Block 0 of the group publishes it.
@@ -137,8 +146,9 @@ __device__ void fast_ring_rows(
   // wherever the row begins: up to 4 %. So the first threads of block 0 may have no pack.
   constexpr int packs_of_line = 128 / sizeof(Pack<T, pack_size>);
   const int whole_packs = static_cast<int>(cols / pack_size), other_elements = static_cast<int>(cols % pack_size);
-  const int packs_per_block =
-      ((whole_packs + packs_of_line - 1 + blocks_per_row - 1) / blocks_per_row + 7) / 8 * 8;
+  const int packs_per_block = stripes
+      ? piece
+      : ((whole_packs + packs_of_line - 1 + blocks_per_row - 1) / blocks_per_row + 7) / 8 * 8;
   const auto first_element = static_cast<unsigned int>(reinterpret_cast<unsigned long long>(source[0]) / sizeof(T));
   const auto start_of = [&](int iteration, long long row_start) {
     int head = 0, body_packs = whole_packs;
@@ -148,32 +158,34 @@ __device__ void fast_ring_rows(
     }
     const int before = (first_element + static_cast<unsigned int>(row_start) + head) / pack_size % packs_of_line;
     const int block_start = rank * packs_per_block - before;
-    const int stop = iteration < iterations ? max(0, min(body_packs, block_start + packs_per_block)) : 0;
-    const int pack = block_start + kept * block_size + static_cast<int>(threadIdx.x);
+    const int end = stripes ? body_packs : min(body_packs, block_start + packs_per_block);
+    const int stop = iteration < iterations ? max(0, end) : 0;
+    const int pack = block_start + kept_steps * stride + static_cast<int>(threadIdx.x);
     const long long offset = row_start + head + static_cast<long long>(pack) * pack_size;
     return RingCursor{row_start, offset, pack, stop, 0, iteration};
   };
-  const auto exists = [](const RingCursor& cursor, int u) {
-    return static_cast<unsigned int>(cursor.pack + u * block_size) < static_cast<unsigned int>(cursor.stop);
+  const auto exists = [](const RingCursor& cursor, int further) {
+    return static_cast<unsigned int>(cursor.pack + further) < static_cast<unsigned int>(cursor.stop);
   };
   // The packs in registers come before those of the row's first step, `start`. hold() loads as many as a step has.
-  RowFragment<Operator, pack_size, per_step, block_size, false> held[kept ? kept / per_step : 1];
+  RowFragment<Operator, pack_size, per_step, block_size, false> held[kept ? kept_steps : 1];
+  const auto held_at = [](int i, int u) { return (i - kept_steps) * stride + u * block_size; };
   const auto hold = [&](const RingCursor& start, int i) {
 #pragma unroll
     for (int u = 0; u < per_step; ++u) {
-      const int which = i * per_step + u - kept;
+      const int further = held_at(i, u);
       held[i].body[u].fill();
-      held[i].body[u].load_if(exists(start, which), source, start.offset + which * block_size * pack_size);
+      held[i].body[u].load_if(exists(start, further), source, start.offset + further * pack_size);
     }
   };
   const auto advance = [&](RingCursor& cursor) {
-    cursor.offset += per_step * block_size * pack_size;
-    cursor.pack += per_step * block_size;
+    cursor.offset += stride * pack_size;
+    cursor.pack += stride;
     if (++cursor.step == all_steps) {
       cursor = start_of(cursor.iteration + 1, cursor.row_start + groups * cols);
     } else if (again > 0 && cursor.step == row_steps) {
-      cursor.offset -= static_cast<long long>(row_steps) * per_step * block_size * pack_size;
-      cursor.pack -= row_steps * per_step * block_size;
+      cursor.offset -= static_cast<long long>(row_steps) * stride * pack_size;
+      cursor.pack -= row_steps * stride;
     }
   };
   const auto load = [&](RingCursor& cursor, int stage) {
@@ -181,7 +193,7 @@ __device__ void fast_ring_rows(
     for (int u = 0; u < per_step; ++u) {
 #pragma unroll
       for (int k = 0; k < inputs; ++k) {
-        copy_async_if<T, pack_size>(exists(cursor, u), &place(k, stage + u),
+        copy_async_if<T, pack_size>(exists(cursor, u * block_size), &place(k, stage + u),
                                     source[k] + cursor.offset + u * block_size * pack_size);
       }
     }
@@ -195,7 +207,7 @@ __device__ void fast_ring_rows(
 #pragma unroll
       for (int k = 0; k < inputs; ++k) {
         const T* const address = source[k] + cursor.offset + u * block_size * pack_size;
-        const bool wanted = fetches && exists(cursor, u);
+        const bool wanted = fetches && exists(cursor, u * block_size);
         if (keeps && cursor.step < again) {
           fetch_and_keep_if(wanted, address);
         } else {
@@ -208,7 +220,7 @@ __device__ void fast_ring_rows(
 
   RingCursor loaded = start_of(0, group * cols), into_l2 = loaded, computed = loaded, written = loaded;
 #pragma unroll
-  for (int i = 0; i < kept / per_step; ++i) { hold(loaded, i); }
+  for (int i = 0; i < kept_steps; ++i) { hold(loaded, i); }
 #pragma unroll 1
   for (int i = 0; i < ahead; ++i) { load(loaded, i * per_step), advance(into_l2); }
 #pragma unroll 1
@@ -227,12 +239,12 @@ __device__ void fast_ring_rows(
         if constexpr (kept > 0) {
           const RingCursor next = start_of(written.iteration + 1, written.row_start + groups * cols);
 #pragma unroll
-          for (int i = 0; i < kept / per_step; ++i) {
+          for (int i = 0; i < kept_steps; ++i) {
 #pragma unroll
             for (int u = 0; u < per_step; ++u) {
-              const int which = (i - again) * per_step + u - kept;  // this step is the row's step `again`
+              const int further = held_at(i, u) - again * stride;  // this step is the row's step `again`
               held[i].body[u].template visit<true>([&](typename Operator::Compute* v) { v[0] = result(v); });
-              store_if(exists(written, which), target + written.offset + which * block_size * pack_size,
+              store_if(exists(written, further), target + written.offset + static_cast<long long>(further) * pack_size,
                        held[i].body[u].input[0].word);
             }
             hold(next, i);
@@ -241,7 +253,7 @@ __device__ void fast_ring_rows(
       }
 #pragma unroll
       for (int u = 0; u < per_step; ++u) {
-        if (written.step >= again && exists(written, u)) {
+        if (written.step >= again && exists(written, u * block_size)) {
           InputPacks<Operator, pack_size> values;
 #pragma unroll
           for (int k = 0; k < inputs; ++k) { values.input[k].word = place(k, load_stage + u).word; }
@@ -263,7 +275,7 @@ __device__ void fast_ring_rows(
 #pragma unroll
         for (int u = 0; u < per_step; ++u) {
           fragment.body[u].fill();
-          if (exists(computed, u)) {
+          if (exists(computed, u * block_size)) {
 #pragma unroll
             for (int k = 0; k < inputs; ++k) { fragment.body[u].input[k].word = place(k, compute_stage + u).word; }
           }
@@ -273,7 +285,7 @@ __device__ void fast_ring_rows(
       if ((compute_stage += per_step) == stages) { compute_stage = 0; }
       if (computed.step == row_steps - 1) {
 #pragma unroll
-        for (int i = 0; i < kept / per_step; ++i) { Operator::add(statistic, held[i]); }
+        for (int i = 0; i < kept_steps; ++i) { Operator::add(statistic, held[i]); }
         const Statistic warp = Operator::reduce_warp(statistic);
         if (threadIdx.x % 32 == 0) { warp_partials[compute_slot][threadIdx.x / 32] = warp; }
         warp_arrive(&partials_ready[compute_slot]);  // all lanes have taken row t - slots' statistic (invariant 5)
@@ -287,25 +299,25 @@ __device__ void fast_ring_rows(
 
 template<
     typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
-    int again, int kept, int block_size, int blocks_per_row, bool unaligned>
+    int again, int kept, int block_size, int blocks_per_row, bool stripes, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_ring(const T* x, T* y, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {x};
   fast_ring_rows<
       Forward<T, algorithm, false>, pack_size, packs, per_step, stages, ahead, fetched, again, kept, block_size,
-      blocks_per_row, unaligned>(
+      blocks_per_row, stripes, unaligned>(
       source, y, workspace, rows, cols);
 }
 
 template<
     typename T, Algorithm algorithm, int pack_size, int packs, int per_step, int stages, int ahead, int fetched,
-    int again, int kept, int block_size, int blocks_per_row, bool unaligned>
+    int again, int kept, int block_size, int blocks_per_row, bool stripes, bool unaligned>
 __global__ void __launch_bounds__(block_size + 64, 1)
     fast_ring_backward(
         const T* dy, const T* y, T* dx, unsigned long long* workspace, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   fast_ring_rows<
       Backward<T, algorithm>, pack_size, packs, per_step, stages, ahead, fetched, again, kept, block_size,
-      blocks_per_row, unaligned>(
+      blocks_per_row, stripes, unaligned>(
       source, dx, workspace, rows, cols);
 }

@@ -46,9 +46,16 @@ STEPS = {1: (2, 1), 2: (1, 1)}
 FETCHED, FETCHED_OF_SEVERAL, SEVERAL_GROUPS = 2, 1, 3
 #: Inputs -> packs of each that a thread keeps in registers at most: as many as 128 registers hold. ``KEPT_BLOCK``
 #: threads and the two warps of the mailbox may have that many. Softmax of doubles keeps none: it would compute their
-#: exponentials all at once, while memory waits. Prefetches are one step ahead then: 1 to 2 % faster than two, and four
-#: are 5 % slower (H100, 2026-11-27, 13 lengths).
-KEPT, KEPT_BLOCK, KEPT_FETCHED = {1: 16, 2: 7}, 448, 1
+#: exponentials all at once, while memory waits.
+KEPT, KEPT_BLOCK = {1: 16, 2: 7}, 448
+#: Prefetches are then as many steps ahead as memory takes this time for, and one at least. An H100 has one: 1 to 2 %
+#: faster than two, and four are 5 % slower (2026-11-27, 13 lengths). An H200 has one step forward, where two gain
+#: nothing, and two in gradients, where they gain 0.5 to 2.3 % in 24 of 25 cells (2026-11-29; kernels/FAST.md).
+FETCH_MICROSECONDS = 1.5
+#: Blocks with packs in registers take a row in stripes, where memory has this bandwidth: 0.5 to 24 % faster in 46 cells
+#: (H200, 4.8 TB/s; 2026-11-29). With slower memory stripes were not measured. Without packs in registers they
+#: gain 0.5 % in the mean of 15 cells, and lose up to 0.7 %.
+STRIPES_BANDWIDTH = 4e12
 #: What packs in registers cost per row, as packs that a row waits for its answer. In 46 lengths they were faster in all
 #: 30 where the row would wait longer, and slower in all 16 others (the same day).
 KEPT_PACKS = 4
@@ -189,8 +196,9 @@ class RingShape:
     ``blocks_per_row`` blocks of ``block_size`` threads, and those of the mailbox, share a row. ``groups`` rows run at
     once. A thread holds ``packs`` packs of each input per row, in a ring of ``stages`` packs. A step has ``per_step``
     packs; copies are ``ahead`` steps ahead, prefetches ``fetched`` steps more. The first ``again`` steps of a row are
-    read a second time: the ring holds the others. ``kept`` more packs of a thread stay in registers. A row waits
-    ``late`` packs for its answer. ``time`` is that of all rows, in packs of ``GRID_BLOCK`` threads.
+    read a second time: the ring holds the others. ``kept`` more packs of a thread stay in registers. ``stripes``: in
+    each step the blocks take pieces side by side; otherwise each block has a slice of the row. A row waits ``late``
+    packs for its answer. ``time`` is that of all rows, in packs of ``GRID_BLOCK`` threads.
     """
 
     blocks_per_row: int
@@ -203,6 +211,7 @@ class RingShape:
     fetched: int
     again: int
     kept: int
+    stripes: bool
     late: float
     time: float
 
@@ -228,6 +237,9 @@ class RingShape:
 
     def packs_read_again(self, row: Row) -> int:
         """Packs of a row, of each input, that are read a second time."""
+        if self.stripes:
+            threads = self.blocks_per_row * self.block_size
+            return max(0, min(row.packs - self.kept * threads, self.again * self.per_step * threads))
         cut = Cut(self.blocks_per_row, self.block_size, self.packs + self.kept)
         most, kept = cut.per_block(row.packs + PACKS_OF_LINE - 1), self.kept * self.block_size
         slices = (min(most, row.packs - block * most) - kept for block in range(self.blocks_per_row))
@@ -262,8 +274,6 @@ def _shape(
     device, (per_step, ahead) = request.device, STEPS[row.inputs]
     per_step, block_size = step or per_step, size or (KEPT_BLOCK if most_kept else GRID_BLOCK)
     bytes_per_pack = row.inputs * block_size * WIDEST_PACK_BYTES
-    follows = groups < SEVERAL_GROUPS and (ahead + FETCHED) * per_step * bytes_per_pack <= MOST_UNDER_WAY
-    fetched = KEPT_FETCHED if most_kept else FETCHED if follows else FETCHED_OF_SEVERAL
     blocks_per_row = device.sm_count // groups
     packs = Cut(blocks_per_row, block_size, MOST_PACKS).taken(row.packs + PACKS_OF_LINE - 1)
     if packs > MOST_PACKS:
@@ -273,6 +283,12 @@ def _shape(
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
     answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
     microseconds = memory_microseconds(request, row, block_size * device.sm_count)
+    most_fetched = MOST_UNDER_WAY // (per_step * bytes_per_pack) - ahead
+    if most_kept:
+        fetched = max(1, min(most_fetched, math.floor(FETCH_MICROSECONDS / (per_step * microseconds))))
+    else:
+        fetched = FETCHED if groups < SEVERAL_GROUPS and most_fetched >= FETCHED else FETCHED_OF_SEVERAL
+    stripes = kept > 0 and _bandwidth(request) >= STRIPES_BANDWIDTH
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
     if row_steps * per_step <= most_lag:
@@ -289,7 +305,7 @@ def _shape(
     time = math.ceil(request.rows / groups) * row_time + ONE_WAY * lag
     stages = lag + ahead * per_step
     return RingShape(
-        blocks_per_row, groups, block_size, packs, per_step, stages, ahead, fetched, again, kept,
+        blocks_per_row, groups, block_size, packs, per_step, stages, ahead, fetched, again, kept, stripes,
         late, time * block_size / GRID_BLOCK,
     )  # fmt: skip
 
@@ -401,15 +417,19 @@ def _threads_count(request: PlanRequest, row: Row, times: ThreadTime) -> bool:
 def doubles_wait(request: PlanRequest) -> bool:
     """Whether a softmax of doubles in the ring waits for its threads, and not for memory."""
     step = STEP_MICROSECONDS / STEPS[1][0] + STEP_TIMES[8, 1].pack
-    bandwidth = request.device.memory_bandwidth or MEMORY_BANDWIDTH
     bytes_moved = 2 * GRID_BLOCK * request.device.sm_count * WIDEST_PACK_BYTES
-    return step > 1e6 * bytes_moved / (COPY_SHARE * bandwidth)
+    return step > 1e6 * bytes_moved / (COPY_SHARE * _bandwidth(request))
 
 
 def memory_microseconds(request: PlanRequest, row: Row, packs: float) -> float:
     """How long memory takes to read packs of each input and to write as many."""
-    bandwidth = COPY_SHARE * (request.device.memory_bandwidth or MEMORY_BANDWIDTH)
+    bandwidth = COPY_SHARE * _bandwidth(request)
     return 1e6 * packs * (row.inputs + 1) * WIDEST_PACK_BYTES / bandwidth
+
+
+def _bandwidth(request: PlanRequest) -> float:
+    """The memory's bytes per second, by its datasheet."""
+    return request.device.memory_bandwidth or MEMORY_BANDWIDTH
 
 
 def _microseconds(request: PlanRequest, row: Row, shape: RingShape, times: ThreadTime) -> float:
@@ -479,12 +499,14 @@ def around_ring(request: PlanRequest, log: StepLog, row: Row, shape: RingShape) 
     if shape.kept:
         rule = "as many as registers hold: the ring has no room for the row and its answer"
         log.note("How many more packs does a thread keep in registers?", shape.kept, rule, packs=packs + shape.kept)
+        rule = "stripes where memory is as fast as an H200's: it is faster where all blocks move along a row together"
+        log.note("How do the blocks divide the row?", "stripes" if shape.stripes else "slices", rule)
     if shape.again:
         rule = "those that the ring does not hold"
         log.note("How many steps of a row are read again?", shape.again, rule, steps=shape.row_steps)
     arguments = (
         row.pack_size, shape.packs, shape.per_step, stages, shape.ahead, shape.fetched, shape.again, shape.kept,
-        shape.block_size, blocks_per_row,
+        shape.block_size, blocks_per_row, str(shape.stripes).lower(),
     )  # fmt: skip
     kernel = kernel_of(request, RING, arguments, row.unaligned)
     itemsize = request.element.itemsize

@@ -34,7 +34,7 @@ class Small:
     """A kernel with few threads, for rows of any kind: ``numbers`` are its template's, between type and unaligned."""
 
     kernel: str
-    numbers: tuple[int, ...]
+    numbers: tuple[int | str, ...]
     block: int
     packs: int  # the longest row in whole packs
     stage_packs: int = 0  # packs of a block in shared memory
@@ -70,10 +70,12 @@ SMALL = (
     Small("fast_grid", (1, 4, 2, 64, 3), 64, 192, stage_packs=256, cluster=3),
     Small("fast_grid", (2, 5, 1, 64, 2), 64, 256, stage_packs=320, cluster=2),
     Small("fast_grid", (1, 1, 0, 96, 1), 96, 96, stage_packs=96),
-    Small("fast_ring", (3, 2, 8, 1, 1, 0, 0, 64, 2), 64, 376, stage_packs=512, cluster=2),
-    Small("fast_ring", (7, 1, 5, 1, 1, 4, 0, 64, 2), 64, 888, stage_packs=320, cluster=2),
-    Small("fast_ring", (3, 2, 8, 1, 1, 0, 4, 64, 2), 64, 888, stage_packs=512, cluster=2),
-    Small("fast_ring", (7, 1, 5, 1, 1, 3, 2, 64, 2), 64, 1144, stage_packs=320, cluster=2),
+    Small("fast_ring", (3, 2, 8, 1, 1, 0, 0, 64, 2, "false"), 64, 376, stage_packs=512, cluster=2),
+    Small("fast_ring", (7, 1, 5, 1, 1, 4, 0, 64, 2, "false"), 64, 888, stage_packs=320, cluster=2),
+    Small("fast_ring", (3, 2, 8, 1, 1, 0, 4, 64, 2, "false"), 64, 888, stage_packs=512, cluster=2),
+    Small("fast_ring", (7, 1, 5, 1, 1, 3, 2, 64, 2, "false"), 64, 1144, stage_packs=320, cluster=2),
+    Small("fast_ring", (5, 2, 10, 1, 1, 0, 4, 64, 2, "true"), 64, 1272, stage_packs=640, cluster=2),
+    Small("fast_ring", (4, 1, 4, 1, 2, 2, 3, 32, 3, "true"), 32, 664, stage_packs=128, cluster=3),
     Small("fast_stream", (1, 64, 1), 64, 300),
     Small("fast_stream", (1, 64, 2), 64, 500, cluster=2),
 )

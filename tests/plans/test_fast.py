@@ -24,6 +24,8 @@ from softlab.plans.resources import Resources
 
 #: Kernels whose blocks share rows all over the GPU.
 ACROSS = ("fast_grid", "fast_ring")
+#: How the name of a ring of float32 begins.
+RING = "fast_ring<float, Algorithm::softmax, 4, "
 
 
 def made(rows: int, cols: int, dtype: str = "float32", device: str = "H200", **more: object) -> Plan:
@@ -169,15 +171,20 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
-        (256, 262_144, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 33, false>"),
-        (335, 200_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 26, false>"),
-        (9, 7_000_000, "float32", "fast_ring<float, Algorithm::softmax, 4, 16, 2, 30, 1, 1, 0, 14, 448, 132, false>"),
-        (64, 1 << 20, "float32", "fast_ring<float, Algorithm::softmax, 4, 4, 4, 20, 1, 1, 0, 0, 512, 132, false>"),
-        (128, 1 << 20, "float16", "fast_ring<__half, Algorithm::softmax, 8, 4, 4, 20, 1, 1, 0, 0, 512, 66, false>"),
+        (256, 262_144, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 33, false, false>"),
+        (335, 200_000, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 26, false, false>"),
+        (9, 7_000_000, "float32", RING + "16, 2, 30, 1, 1, 0, 14, 448, 132, true, false>"),
+        (64, 1 << 20, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 132, false, false>"),
+        (
+            128,
+            1 << 20,
+            "float16",
+            "fast_ring<__half, Algorithm::softmax, 8, 4, 4, 20, 1, 1, 0, 0, 512, 66, false, false>",
+        ),
         (220, 151_936, "float64", "fast_grid<double, Algorithm::softmax, 2, 7, 28, 2, 512, 22, false>"),
         (1, 262_144, "float32", "fast_grid<float, Algorithm::softmax, 4, 1, 1, 0, 512, 132, false>"),
-        (64, 1 << 23, "float32", "fast_ring<float, Algorithm::softmax, 4, 20, 2, 32, 1, 1, 0, 16, 448, 132, false>"),
-        (1, 1 << 24, "float32", "fast_ring<float, Algorithm::softmax, 4, 55, 2, 32, 1, 1, 13, 16, 448, 132, false>"),
+        (64, 1 << 23, "float32", RING + "20, 2, 32, 1, 1, 0, 16, 448, 132, true, false>"),
+        (1, 1 << 24, "float32", RING + "55, 2, 32, 1, 1, 13, 16, 448, 132, true, false>"),
         (1, 32000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 4, 256, 8, false>"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -270,3 +271,76 @@ def test_the_prediction_of_steps_by_hand() -> None:
     assert fast_ring.stepped_microseconds(request, row_of(request, StepLog()), shape) == pytest.approx(
         97 * (memory**6 + threads**6) ** (1 / 6) + 0.3 * lag
     )
+
+
+@pytest.mark.parametrize("device", ["H200", "GH200", "B200", "H100", "H100 PCIe", "RTX 5090"])
+def test_blocks_with_packs_in_registers_take_stripes_where_memory_is_fast(device: str) -> None:
+    gpu, kept = Device.named(device), set()
+    for rows, cols, dtype, op in problems(60):
+        request = asked(rows, cols, dtype, op, gpu)
+        row = row_of(request, StepLog())
+        shape = ring_shape(request, row)
+        if shape is None:
+            continue
+        kept.add(shape.kept > 0)
+        assert shape.stripes is (shape.kept > 0 and device in ("H200", "GH200", "B200"))
+        plan = made(rows, cols, dtype, op, gpu)
+        if plan.kernel == "fast_ring" and shape.kept:
+            assert plan.name.split(", ")[-2] == str(shape.stripes).lower()
+            (step,) = [step for step in plan.steps if step.question == "How do the blocks divide the row?"]
+            assert step.answer == ("stripes" if shape.stripes else "slices")
+    assert kept == {True, False}
+
+
+@pytest.mark.parametrize(("device", "op", "fetched"), [
+    ("H200", "softmax", 1), ("H200", "softmax_backward", 2), ("H100", "softmax", 1), ("H100", "softmax_backward", 1),
+])  # fmt: skip
+def test_prefetches_beside_packs_in_registers_last_as_long_as_memory_takes(device: str, op: str, fetched: int) -> None:
+    """Of 132 SMs, 448 threads each: a step brings 1.9 MB, of which results are half or a third more."""
+    for cols in (7_000_000, 12_000_000):
+        shape = shapes(8, cols, "float32", op, Device.named(device))[2]
+        assert shape.kept
+        assert shape.fetched == fetched
+        step = shape.per_step * (shape.block_size * 132) * 16 * (3 if op.endswith("backward") else 2)
+        microseconds = 1e6 * step / (0.88 * (4.8e12 if device == "H200" else 3.35e12))
+        assert fetched * microseconds <= 1.5 or fetched == 1
+        assert (fetched + 1) * microseconds > 1.5
+
+
+def test_prefetches_of_few_sms_keep_to_what_an_sm_waits_for() -> None:
+    """Their share of a whole GPU's memory is large: time alone would allow far more steps."""
+    few = replace(H200, sm_count=4)
+    shape = shapes(64, 300_000, "float32", "softmax_backward", few)[2]
+    assert shape.kept
+    waits = (shape.ahead + shape.fetched) * shape.per_step * 2 * shape.block_size * 16
+    assert fast_ring.MOST_UNDER_WAY - 2 * 448 * 16 < waits <= fast_ring.MOST_UNDER_WAY
+
+
+def in_stripes(shape: RingShape, before: int, packs: int) -> list[range]:
+    """The packs of each step in the order of kernels/fast_ring.cuh: those in registers first. ``before``: packs of
+    the first line that belong to no row."""
+    piece = shape.per_step * shape.block_size
+    steps = shape.kept // shape.per_step + shape.row_steps
+    found = []
+    for step in range(steps):
+        starts = [(step * shape.blocks_per_row + block) * piece - before for block in range(shape.blocks_per_row)]
+        assert [start + piece for start in starts[:-1]] == starts[1:]
+        found.append(range(max(0, starts[0]), max(0, min(packs, starts[-1] + piece))))
+    return found
+
+
+@pytest.mark.parametrize(("op", "cols"), [
+    ("softmax", 5_600_000), ("softmax", 10_878_332), ("softmax", 10_900_000), ("softmax", 16_000_001),
+    ("softmax_backward", 3_200_000), ("softmax_backward", 5_300_000), ("softmax_backward", 9_000_003),
+])  # fmt: skip
+def test_stripes_have_the_row_and_what_is_read_again(op: str, cols: int) -> None:
+    _, row, shape, _ = shapes(6, cols, "float32", op)
+    assert shape.stripes
+    for before in range(8):
+        steps = in_stripes(shape, before, row.packs)
+        assert (steps[0].start, steps[-1].stop) == (0, row.packs)
+        assert all(first.stop == second.start for first, second in pairwise(steps))
+    kept = shape.kept // shape.per_step
+    again = in_stripes(shape, 0, row.packs)[kept : kept + shape.again]
+    assert shape.packs_read_again(row) == sum(map(len, again))
+    assert (shape.again > 0) == (shape.packs_read_again(row) > 0)
