@@ -32,7 +32,7 @@ def strided(request: PlanRequest, log: StepLog) -> Choice:
     if (shared := _shared_by_grid(request, log, shape, once)) is not None:
         return _across_grid(request, log, shared)
     if once:
-        shape = strip_shapes.cheapest(request)
+        shape = strip_shapes.clearly_better(request, shape)
     log.note("Does a cluster hold the rows of a strip?", once, "else they are read twice", cols=request.cols)
     kernel = shape.kernel if once else f"{shape.kernel}_stream"
     rule = "a thread has whole rows, or threads below each other share them, where need be with shifted packs"

@@ -7,7 +7,7 @@ about 20 ns on an H200:
 
     lanes of a warp    instructions of a lane * load + steps between lanes + moved
     block              instructions of a thread * load + exchange + warps + moved
-    cluster            the same, + exchange of the cluster + blocks of the cluster
+    cluster            the same, + exchange of the cluster + blocks of the cluster * what one takes
 
 The instructions are those of :mod:`softlab.plans.short_rows`: a pack of 16 bytes takes 4 units with 16-bit elements, 2
 with float32 and 4.7 with float64. A row that does not begin at 16 bytes also takes where its head, body and tail begin.
@@ -32,10 +32,17 @@ from softlab.plans.short_rows import Problem, Weights, most_head_tail
 
 #: Units of an exchange among the warps of a block, beside one per warp: the barrier, and a second butterfly.
 EXCHANGE = 3
-#: Units of an exchange among the blocks of a cluster beside that of each block, and more for each of its blocks.
-CLUSTER_EXCHANGE, CLUSTER_BLOCK = 10, 1.5
-#: Units of each KiB that an SM reads and writes: 60 bytes in a nanosecond.
-MOVED_KIB = 0.8
+#: Units of an exchange among the blocks of a cluster beside that of each block.
+CLUSTER_EXCHANGE = 10
+#: More for each block of the cluster, which starts and sends to all others: once, and for each cluster on its SM.
+CLUSTER_BLOCK, CLUSTER_ON_SM = 1, 0.35
+#: Threads of the blocks of a cluster, where such blocks hold the row: larger ones start later and wait for more warps.
+CLUSTER_THREADS = 256
+#: Units of each KiB that an SM reads and writes: 80 bytes in a nanosecond.
+MOVED_KIB = 0.65
+#: The longest rows, in packs, of which the weights were fitted. Beyond them packs and warps of a cluster take three
+#: times as long, and the order of clusters was right only for rows that have several SMs.
+MEASURED_PACKS = 2600
 #: Units of a row with a head and a tail: where these and the body begin. Their elements come on top.
 EDGES = 3
 #: How many times the instructions of a lone element a pack takes that is narrower than 16 bytes.
@@ -72,15 +79,20 @@ def quickest(request: PlanRequest) -> tuple[Row, str, Cut] | None:
     return min(_candidates(request, row), key=order, default=None)
 
 
-def _may_share(request: PlanRequest, row: Row) -> bool:
-    """Whether a cluster may hold a row: each SM has one row at most, and the row is in packs that were measured."""
-    return most_blocks(request.device) > 0 and is_wide(request, row) and request.rows <= request.device.sm_count
+def _most_shared(request: PlanRequest, row: Row) -> int:
+    """The longest row that a cluster may hold by its time, in packs: what was measured. 0: none may."""
+    doubles, sms = request.element.itemsize == 8, request.device.sm_count
+    if most_blocks(request.device) == 0 or not is_wide(request, row) or (doubles and request.rows > sms):
+        return 0
+    # Of the exponentials of long rows of doubles the weights say too little.
+    order_holds = request.rows <= FEW_ROWS_PER_SM * sms and not (doubles and row.inputs == 1)
+    return row.limits.grid.beyond if order_holds else MEASURED_PACKS
 
 
 def _most_packs(request: PlanRequest, row: Row) -> int:
     """The longest row of which the time is compared, in packs."""
-    if _may_share(request, row):
-        return row.limits.grid.beyond
+    if (shared := _most_shared(request, row)) > 0:
+        return shared
     return FEW_ROWS_PACKS - 1 if have_several_sms(request, row) else row.limits.block * row.limits.largest
 
 
@@ -93,15 +105,16 @@ def _candidates(request: PlanRequest, widest: Row) -> Iterator[tuple[Row, str, C
         yield from ((row, WARP, Cut(1, width, lanes)) for width in GROUP_WIDTHS if row.packs <= width * lanes)
         cuts = [Cut(1, size, most) for size in BLOCK_SIZES if size <= row.limits.block]
         yield from ((row, BLOCK, cut) for cut in cuts if row.packs <= cut.most)
-        if _may_share(request, row):
-            shared = (replace(cut, cluster=blocks) for blocks in CLUSTERS for cut in cuts)
-            yield from ((row, CLUSTER, cut) for cut in shared if _fits(request, row, cut))
+        if row.packs <= _most_shared(request, row):
+            yield from ((row, CLUSTER, cut) for cut in _clusters(request, row, cuts))
 
 
-def _fits(request: PlanRequest, row: Row, cut: Cut) -> bool:
-    """Whether the cluster holds the row, and all of its blocks have a part of it."""
-    filled = (cut.cluster - 1) * cut.per_block(row.packs) < row.packs
-    return cut.cluster <= most_blocks(request.device) and row.packs <= cut.most and filled
+def _clusters(request: PlanRequest, row: Row, cuts: list[Cut]) -> list[Cut]:
+    """Clusters of these blocks that hold the row, and whose blocks all have a part of it."""
+    several = [blocks for blocks in CLUSTERS if blocks <= most_blocks(request.device)]
+    shared = [replace(cut, cluster=blocks) for blocks in several for cut in cuts]
+    holding = [c for c in shared if row.packs <= c.most and (c.cluster - 1) * c.per_block(row.packs) < row.packs]
+    return [cut for cut in holding if cut.block_size <= CLUSTER_THREADS] or holding
 
 
 def time_of(request: PlanRequest, row: Row, kernel: str, cut: Cut) -> float:
@@ -112,7 +125,7 @@ def time_of(request: PlanRequest, row: Row, kernel: str, cut: Cut) -> float:
     load = max(1.0, rows * threads / WARP_SIZE / (flight.BUSY_WARPS * flight.SCHEDULERS))
     together = weights.step * log2(threads) if kernel == WARP else EXCHANGE + threads / WARP_SIZE
     if cut.cluster > 1:
-        together += CLUSTER_EXCHANGE + CLUSTER_BLOCK * cut.cluster
+        together += CLUSTER_EXCHANGE + (CLUSTER_BLOCK + CLUSTER_ON_SM * on_sm) * cut.cluster
     moved = on_sm * (row.inputs + 1) * request.cols * request.element.itemsize / cut.cluster
     return _instructions(request, row, cut) * load + together + MOVED_KIB * moved / 1024
 

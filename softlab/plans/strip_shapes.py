@@ -100,6 +100,12 @@ FASTER_MEMORY = StripWeights(
 )  # fmt: skip
 #: The GPUs that were measured.
 MEASURED = {"H100": WEIGHTS, "H200": FASTER_MEMORY}
+#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place. Of 163
+#: other arrays of 256 MiB for which it costs less than that, 89 gained by a change, and 36 lost up to 41 %
+#: (kernels/FAST.md).
+CLEARLY = 1.08
+#: Small arrays, of which any strip that costs less takes its place: the largest that were measured.
+SMALL_BYTES = 1 << 24
 #: More, for rows of thousands of elements, to compare them with strips that blocks all over the GPU share: the
 #: weights say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row on an H100
 #: (kernels/FAST.md). Per byte that is read a second time; per moved byte in pieces of a sector and per doubling of the
@@ -270,10 +276,18 @@ def weights_of(device: Device) -> StripWeights:
     return MEASURED[min(MEASURED, key=lambda name: abs(per_sm(Device.named(name)) - per_sm(device)))]
 
 
-def cheapest(request: PlanRequest) -> StripShape:
-    """The shape that costs the least with the weights of the request's GPU, of those of which a cluster holds a row."""
+def clearly_better(request: PlanRequest, shape: StripShape) -> StripShape:
+    """The shape, or one that clearly costs less with the weights of the request's GPU. Of small arrays: that costs less.
+
+    The weights that prefer ``shape`` say nothing about the end of a launch, which counts for a small array.
+    """
     weights = weights_of(request.device)
-    return min(shapes(request), key=lambda shape: cost(request, shape, weights))
+    if weights is WEIGHTS:
+        return shape
+    best = min(shapes(request), key=lambda other: cost(request, other, weights))
+    small = request.rows * request.cols * request.element.itemsize <= SMALL_BYTES
+    clearly = cost(request, shape, weights) > (1 if small else CLEARLY) * cost(request, best, weights)
+    return best if clearly else shape
 
 
 def cost(request: PlanRequest, shape: StripShape, weights: StripWeights = WEIGHTS) -> float:
