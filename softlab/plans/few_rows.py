@@ -79,21 +79,26 @@ def quickest(request: PlanRequest) -> tuple[Row, str, Cut] | None:
     return min(_candidates(request, row), key=order, default=None)
 
 
-def _most_shared(request: PlanRequest, row: Row) -> int:
-    """The longest row that a cluster may hold by its time, in packs: what was measured. 0: none may."""
-    doubles, sms = request.element.itemsize == 8, request.device.sm_count
-    if most_blocks(request.device) == 0 or not is_wide(request, row) or (doubles and request.rows > sms):
-        return 0
-    # Of the exponentials of long rows of doubles the weights say too little.
-    order_holds = request.rows <= FEW_ROWS_PER_SM * sms and not (doubles and row.inputs == 1)
-    return row.limits.grid.beyond if order_holds else MEASURED_PACKS
+def _may_share(request: PlanRequest, row: Row) -> bool:
+    """Whether a cluster may hold a row. Doubles were measured with one row for each SM at most."""
+    measured = request.element.itemsize < 8 or request.rows <= request.device.sm_count
+    return most_blocks(request.device) > 0 and is_wide(request, row) and measured
 
 
 def _most_packs(request: PlanRequest, row: Row) -> int:
-    """The longest row of which the time is compared, in packs."""
-    if (shared := _most_shared(request, row)) > 0:
-        return shared
-    return FEW_ROWS_PACKS - 1 if have_several_sms(request, row) else row.limits.block * row.limits.largest
+    """The longest row of which the time is compared, in packs.
+
+    Where an SM has several rows, registers decide how many long ones it holds at once, and the time says nothing of
+    that. Of the exponentials of many doubles it says too little.
+    """
+    alone = row.limits.block * row.limits.largest
+    if not _may_share(request, row):
+        return FEW_ROWS_PACKS - 1 if have_several_sms(request, row) else alone
+    if request.rows > request.device.sm_count:
+        return alone
+    exponentials = request.element.itemsize == 8 and row.inputs == 1
+    in_order = request.rows <= FEW_ROWS_PER_SM * request.device.sm_count and not exponentials
+    return row.limits.grid.beyond if in_order else MEASURED_PACKS
 
 
 def _candidates(request: PlanRequest, widest: Row) -> Iterator[tuple[Row, str, Cut]]:
@@ -105,7 +110,7 @@ def _candidates(request: PlanRequest, widest: Row) -> Iterator[tuple[Row, str, C
         yield from ((row, WARP, Cut(1, width, lanes)) for width in GROUP_WIDTHS if row.packs <= width * lanes)
         cuts = [Cut(1, size, most) for size in BLOCK_SIZES if size <= row.limits.block]
         yield from ((row, BLOCK, cut) for cut in cuts if row.packs <= cut.most)
-        if row.packs <= _most_shared(request, row):
+        if _may_share(request, row):
             yield from ((row, CLUSTER, cut) for cut in _clusters(request, row, cuts))
 
 
