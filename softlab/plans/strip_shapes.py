@@ -277,7 +277,7 @@ def weights_of(device: Device) -> StripWeights:
 
 
 def clearly_better(request: PlanRequest, shape: StripShape) -> StripShape:
-    """The shape, or one that clearly costs less with the weights of the request's GPU. Of small arrays: that costs less.
+    """The shape, or one that clearly costs less with the weights of the request's GPU. Of small arrays any that does.
 
     The weights that prefer ``shape`` say nothing about the end of a launch, which counts for a small array.
     """

@@ -227,7 +227,9 @@ def test_costs(gpu: str) -> None:
     work = has.work[4, 1] * 32 * 4 * 4
     assert cost(request, alone, has) == pytest.approx(per_byte * moved + work + has.round + has.warp)
     halves = StripShape("fast_strided", 4, 2, 8, 32, 2)  # a cluster on two SMs; 32 rows' statistics go to two blocks
-    expected = (per_byte * moved + work) / 2 + has.round + has.clusters[0][1] + has.exchange * 32 * 8 * 2 / 32 + has.warp
+    expected = (
+        (per_byte * moved + work) / 2 + has.round + has.clusters[0][1] + has.exchange * 32 * 8 * 2 / 32 + has.warp
+    )
     assert cost(request, halves, has) == pytest.approx(expected)
     gradient = made_request(32, 16, "float32", "softmax_backward", 32, gpu)
     work = has.work[4, 2] * 32 * 4 * 4

@@ -98,7 +98,7 @@ def least(rows: int, cols: int, dtype: str, op: str) -> tuple[float, int, int]:
             most = 12 if size < wide else 6 if "backward" in op or kernel == "fast_warp" else 10
             most = 7 if size == wide and itemsize == 8 and kernel != "fast_warp" and "backward" in op else most
             alone = blocks == 1 and (kernel == "fast_warp" or threads <= limits.block)
-            if ceil(part / threads) > most or not (alone or part * (blocks - 1) < packs and threads <= limits.block):
+            if ceil(part / threads) > most or not (alone or (part * (blocks - 1) < packs and threads <= limits.block)):
                 continue
             time = time_of(rows, cols, dtype, kernel, threads, size if size < wide else None, op, blocks)
             found.append((round(time, 3), threads * blocks, -size))
