@@ -106,8 +106,8 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
     return _beyond_a_warp(request, log, row)
 
 
-def _quickest_of_few(request: PlanRequest, log: StepLog) -> tuple[Row, str, int] | None:
-    """What holds a row of few in the least time; None where rows are not few, or a row is too long for a block."""
+def _quickest_of_few(request: PlanRequest, log: StepLog) -> tuple[Row, str, Cut] | None:
+    """What holds a row of few in the least time; None where rows are not few, or a row is too long."""
     schedulers = flight.SCHEDULERS * request.device.sm_count
     question = "Are there at most as many rows as schedulers?"
     rule = "then the time of one row decides, not the bytes in flight"
@@ -115,20 +115,20 @@ def _quickest_of_few(request: PlanRequest, log: StepLog) -> tuple[Row, str, int]
     return few_rows.quickest(request) if few else None
 
 
-def _few(request: PlanRequest, log: StepLog, row: Row, kernel: str, threads: int) -> Choice:
-    """A kernel of few rows, in which this number of threads shares each."""
+def _few(request: PlanRequest, log: StepLog, row: Row, kernel: str, cut: Cut) -> Choice:
+    """A kernel of few rows, in which the threads of a cut share each."""
     if row.pack_size == row_of(request, StepLog()).pack_size:
         row_of(request, log)
     else:
         rule = "of the packs that divide the row those with which it takes the least time: no head, no tail"
         log.note("How many elements does a thread move at once?", row.pack_size, rule, cols=request.cols)
-    where = "in lanes of a warp" if kernel == WARP else "in a block of this size"
-    rule = f"a row takes the least time {where}, by the instructions of a thread and the exchange"
-    time = round(few_rows.time_of(request, row, kernel, threads), 1)
+    where = {WARP: "in lanes of a warp", BLOCK: "in a block of this size", CLUSTER: "in blocks on several SMs"}[kernel]
+    rule = f"a row takes the least time {where}, by the instructions of a thread, the exchange and an SM's bytes"
+    time = round(few_rows.time_of(request, row, kernel, cut), 1)
     take(request, log, kernel, rule, packs=row.packs, time=time)
     if kernel == WARP:
-        return _warp(request, log, row, _over(row, threads), rule)
-    return _block(request, log, row, Cut(1, threads, few_rows.NARROW_PACKS), rule)
+        return _warp(request, log, row, _over(row, cut.block_size), rule)
+    return _block(request, log, row, cut, rule) if kernel == BLOCK else cluster(request, log, row, cut)
 
 
 def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
@@ -302,13 +302,13 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         if exact and (itemsize, row.inputs) == (2, 2):
             few = [shape for shape in shapes if shape[1] <= flight.EXACT_PACKS_OF_FULL_LANES]
             shapes = sorted(few, key=lambda shape: shape[0] * shape[1]) + [s for s in shapes if s not in few]
+        fitting = ((w, packs) for w, packs in shapes if w == width or packs <= most)
         candidates = (
             (flight.of_warps(request.device, w, packs, row_bytes * row.inputs, itemsize, row.inputs, exact),
              Cut(1, w, packs))
-            for w, packs in shapes
-            if w == width or packs <= most
+            for w, packs in fitting
         )  # fmt: skip
-        chosen = flight.best(candidates)
+        chosen = flight.best(_with_instructions(request, row, candidates))
         width = chosen.block_size if chosen else width
     return _over(row, width)
 
@@ -335,7 +335,7 @@ def _alone(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     if row.packs > largest * most:
         return None
     if cuts and is_wide(request, row):
-        return flight.best(_with_flight(request, row, _block_cuts(request, row)))
+        return flight.best(_with_instructions(request, row, _with_flight(request, row, _block_cuts(request, row))))
     sizes = [size for size in BLOCK_SIZES if size <= largest and row.packs <= size * row.limits.thread]
     return Cut(1, sizes[0] if sizes else largest, MOST_PACKS)
 
@@ -389,6 +389,23 @@ def _with_flight(request: PlanRequest, row: Row, cuts: Iterable[Cut]) -> Iterato
     for cut in shared:
         x = flight.of_block(request.device, cut, packs, row_bytes, itemsize, inputs, row.unaligned, exact)
         yield x, cut
+
+
+def _with_instructions(
+    request: PlanRequest, row: Row, candidates: Iterable[tuple[float, Cut]]
+) -> Iterator[tuple[float, Cut]]:
+    """Candidates of one block or group of lanes, bounded also by their instructions.
+
+    Those of exact sums and of doubles were not measured beside memory.
+    """
+    problem = _problem(request)
+    for x, cut in candidates:
+        if request.policy == INVARIANT or request.element.itemsize == 8:
+            yield x, cut
+            continue
+        threads, packs = cut.block_size, cut.taken(row.packs)
+        issue = short_rows.issue(problem, row.pack_size, packs, threads, unaligned=row.unaligned)
+        yield flight.bounded(x, problem.memory, issue), cut
 
 
 def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut, rule: str) -> Choice:

@@ -7,6 +7,10 @@ sweep over random lengths (H200, 16- and 32-bit elements) they predict the share
     share = x / (1 + x^6)^(1/6)      x = bytes in flight per SM / bytes needed
 
 The blocks of a cluster wait for the slowest of them, so clusters need more, and some SMs are not in any cluster.
+
+Instructions bound a kernel as well: idle lanes and threads spend them, too. While they take at most 0.9 of the time of
+memory, memory hides them, and beyond that the share falls (:data:`ENOUGH_TIME`). So rows of a group of lanes or of a
+block alone take the smaller x of both (:func:`bounded`).
 """
 
 from __future__ import annotations
@@ -44,6 +48,10 @@ BLOCK_OF_EXACT_HALVES = 128
 #: The x that is enough: 0.97 of what memory gives. Clusters for unaligned rows of 16-bit elements need more: their last
 #: warp has head and tail beside its packs (H200, bfloat16 x 87 247: 1.38 gives 0.91, 1.59 gives 0.97).
 ENOUGH, ENOUGH_OF_UNALIGNED_HALVES = 1.3, 1.5
+#: Times what the instructions of a row take that memory must take for it (H200, 2026-11-29, 163 cuts of 16-bit rows of
+#: 500 to 12 000 bytes with enough in flight: up to 0.89 all have 0.95 of the copy and more, from 0.9 on 4 of 7 have
+#: 0.89 to 0.92; kernels/FAST.md, "Instructions beside bytes in flight").
+ENOUGH_TIME = 1.1
 #: Registers of a thread of the block and cluster kernels with 1, 2, ... packs of each input, as compiled for sm_90: the
 #: most of all types of an element's size and both operators. (bytes of an element, inputs, unaligned) -> registers.
 REGISTERS = {
@@ -145,6 +153,11 @@ def of_warps(
     blocks = _blocks_per_sm(device, WARP_BLOCK, registers)
     needed = NEEDED_BYTES_OF_WARPS * (EXACT_NEEDED_OF_WARPS if exact and (itemsize, inputs) == (2, 1) else 1)
     return blocks * WARP_BLOCK // width * row_bytes / needed
+
+
+def bounded(x: float, memory: float, issue: float) -> float:
+    """The x of rows whose instructions take ``issue`` where memory takes ``memory`` units of time."""
+    return min(x, ENOUGH * memory / issue / ENOUGH_TIME)
 
 
 @lru_cache(maxsize=1024)

@@ -108,16 +108,22 @@ def most_head_tail(itemsize: int, pack_size: int) -> int:
 
 def of_fast(problem: Problem, shape: WarpShape, *, unaligned: bool) -> Cost:
     """What 32 rows cost in ``fast_warp``: ``shape`` holds the packs, a head and a tail come on top if ``unaligned``."""
-    weights, width = problem.weights, shape.thread_group_width
-    single = most_head_tail(problem.itemsize, shape.pack_size) if unaligned else 0
+    width = shape.thread_group_width
     packs = shape.cols_per_thread // shape.pack_size
-    held = packs * max(weights.single, weights.packed * shape.pack_size) + ceil(single / width) * weights.single
-    issue = width * (weights.row + held + weights.step * _steps(width))
+    single = most_head_tail(problem.itemsize, shape.pack_size) if unaligned else 0
     # On average a head and a tail have half of the most elements. A group of lanes moves `width` of them at once.
     touches = ceil(min(problem.cols, single / 2) / width)
     touched = max(min(1.0, problem.cols * problem.itemsize / SECTOR_BYTES), width * problem.itemsize / SECTOR_BYTES)
     sectors = WARP_SIZE * (problem.inputs + 1) * touches * touched * SECTOR_TIME[problem.itemsize]
-    return Cost(issue, sectors, problem.memory)
+    return Cost(issue(problem, shape.pack_size, packs, width, unaligned=unaligned), sectors, problem.memory)
+
+
+def issue(problem: Problem, pack_size: int, packs: int, threads: int, *, unaligned: bool) -> float:
+    """Units of the instructions of 32 rows, each shared by ``threads`` threads with ``packs`` packs of each input."""
+    weights = problem.weights
+    single = most_head_tail(problem.itemsize, pack_size) if unaligned else 0
+    held = packs * max(weights.single, weights.packed * pack_size) + ceil(single / threads) * weights.single
+    return threads * (weights.row + held + weights.step * _steps(threads))
 
 
 def of_reference(problem: Problem, shape: WarpShape) -> Cost:

@@ -61,6 +61,10 @@ class StripWeights:
     a thread.
 
     ``single``: per element that the shifted kernel moves alone, those of the packs at both ends of a line.
+
+    Per launch, what an SM could move in the time that the last block takes beside the others: ``last`` for each element
+    behind the last whole pack of an array, which one thread of the shifted kernel reads one after the other, and
+    ``warp`` for each warp of a block, whose statistics wait for one another.
     """
 
     byte: float
@@ -73,6 +77,8 @@ class StripWeights:
     columns_round: float
     access: float
     single: float
+    last: float
+    warp: float
 
 
 #: Fitted to 3700 launches of 184 arrays of 256 MiB on an H100 (kernels/FAST.md, "Other axes"). Doubles were not
@@ -81,21 +87,25 @@ WEIGHTS = StripWeights(
     byte=0.85, sector=0.15, misaligned=0.33,
     work={(2, 1): 0.45, (4, 1): 0.43, (8, 1): 0.43, (2, 2): 0.0, (4, 2): 0.0, (8, 2): 0.0},
     round=28_500, clusters=((2, 8_700), (8, 19_000), (16, 29_500)), exchange=0,
-    columns_round=12_000, access=0, single=13.9,
+    columns_round=12_000, access=0, single=13.9, last=0, warp=0,
 )  # fmt: skip
 #: Fitted to 2091 launches of 210 arrays of 256 MiB on an H200, whose memory is faster: what an SM does beside moving
-#: bytes counts for more of them.
+#: bytes counts for more of them. ``last`` and ``warp`` are fitted to 74 launches of 20 arrays of 0.08 to 16 MB: 0.42 us
+#: and 18 ns.
 FASTER_MEMORY = StripWeights(
     byte=0.81, sector=0.38, misaligned=0.39,
     work={(2, 1): 0.56, (4, 1): 0.70, (8, 1): 0.70, (2, 2): 0.13, (4, 2): 0.0, (8, 2): 0.0},
     round=23_800, clusters=((2, 15_500), (8, 10_600), (16, 16_900)), exchange=1_170,
-    columns_round=2_600, access=680, single=19.5,
+    columns_round=2_600, access=680, single=19.5, last=13_000, warp=560,
 )  # fmt: skip
 #: The GPUs that were measured.
 MEASURED = {"H100": WEIGHTS, "H200": FASTER_MEMORY}
-#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place. Of 148
-#: other arrays for which it costs less than that, 80 gained by a change, and 32 lost up to 41 % (kernels/FAST.md).
+#: How many times as much the strip must cost that :data:`WEIGHTS` prefer before another one takes its place. Of 163
+#: other arrays of 256 MiB for which it costs less than that, 89 gained by a change, and 36 lost up to 41 %
+#: (kernels/FAST.md).
 CLEARLY = 1.08
+#: Small arrays, of which any strip that costs less takes its place: the largest that were measured.
+SMALL_BYTES = 1 << 24
 #: More, for rows of thousands of elements, to compare them with strips that blocks all over the GPU share: the
 #: weights say too little there. Fitted to the plans of 64 arrays of 1000 to 60 000 elements per row on an H100
 #: (kernels/FAST.md). Per byte that is read a second time; per moved byte in pieces of a sector and per doubling of the
@@ -267,12 +277,16 @@ def weights_of(device: Device) -> StripWeights:
 
 
 def clearly_better(request: PlanRequest, shape: StripShape) -> StripShape:
-    """The shape, or one that clearly costs less with the weights of the request's GPU."""
+    """The shape, or one that clearly costs less with the weights of the request's GPU. Of small arrays any that does.
+
+    The weights that prefer ``shape`` say nothing about the end of a launch, which counts for a small array.
+    """
     weights = weights_of(request.device)
     if weights is WEIGHTS:
         return shape
     best = min(shapes(request), key=lambda other: cost(request, other, weights))
-    clearly = cost(request, shape, weights) > CLEARLY * cost(request, best, weights)
+    small = request.rows * request.cols * request.element.itemsize <= SMALL_BYTES
+    clearly = cost(request, shape, weights) > (1 if small else CLEARLY) * cost(request, best, weights)
     return best if clearly else shape
 
 
@@ -293,7 +307,9 @@ def cost(request: PlanRequest, shape: StripShape, weights: StripWeights = WEIGHT
         lines = min(request.cols, shape.elements) / shape.cluster
         work += weights.single * 2 * lines * shape.pack_size / -(-request.stride // shape.width(itemsize))
     each = -(-blocks // request.device.sm_count)
-    return each * (per_byte * moved + work) + -(-each // shape.resident) * _round(request, shape, weights)
+    behind = inputs * (request.rows * request.cols % shape.pack_size) if shape.kernel == SHIFTED else 0
+    last = weights.last * behind + weights.warp * shape.block_size / WARP_SIZE
+    return each * (per_byte * moved + work) + -(-each // shape.resident) * _round(request, shape, weights) + last
 
 
 def _round(request: PlanRequest, shape: StripShape, weights: StripWeights) -> float:

@@ -12,7 +12,7 @@ import pytest
 from softlab import plans
 from softlab.dtypes import element_type
 from softlab.hardware.devices import Device
-from softlab.plans import fast, fast_cuts, fast_doubles, fast_fused, flight
+from softlab.plans import fast, fast_cuts, fast_doubles, fast_fused, flight, short_rows
 from softlab.plans.fast_cuts import most_blocks
 from softlab.plans.fast_limits import BLOCK_SIZES, CLUSTERS, LIMITS, STREAM_PACKS, Cut
 from softlab.plans.fast_rows import row_of
@@ -100,7 +100,9 @@ def test_fused_rows(device: str, dtype: str, op: str, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("dtype", "op"), PROBLEMS)
 def test_lanes_of_a_warp(device: str, dtype: str, op: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As few lanes as hold the row in a few packs each; of long rows fewer, if that brings more in flight."""
+    """As few lanes as hold the row in a few packs each; of long rows fewer, if that brings more in flight, or saves
+    instructions that memory does not hide.
+    """
     calls = _asked(monkeypatch, fast, "_lanes")
     for cols in (*range(8, 900, 13), 1024, 1536, 2048, 3000):
         _plan(5000, cols, dtype, op=op, device=device)
@@ -120,13 +122,15 @@ def _check_width(request: PlanRequest, row: Any, width: int, packs: int) -> None
     fewest = 1 if row.packs == 1 else 4 if row.unaligned else 1 if request.element.itemsize == 8 else 2
     first = next((w for w in (1, 2, 4, 8, 16, 32) if w >= fewest and w * wanted >= row.packs), 32)
     row_bytes = request.cols * request.element.itemsize
-    flights = {
-        w: flight.of_warps(
-            request.device, w, -(-row.packs // w), row_bytes * row.inputs, request.element.itemsize, row.inputs
-        )
-        for w in (1, 2, 4, 8, 16, 32)
-        if w <= first and (w == first or -(-row.packs // w) <= flight.WARP_PACKS)
-    }
+    itemsize = request.element.itemsize
+    problem = short_rows.Problem(request.cols, itemsize, row.inputs, request.operator.name)
+    flights = {}
+    for w in (1, 2, 4, 8, 16, 32):
+        packs_of = -(-row.packs // w)
+        if w <= first and (w == first or packs_of <= flight.WARP_PACKS):
+            x = flight.of_warps(request.device, w, packs_of, row_bytes * row.inputs, itemsize, row.inputs)
+            issue = short_rows.issue(problem, row.pack_size, packs_of, w, unaligned=row.unaligned)
+            flights[w] = x if itemsize == 8 else min(x, flight.ENOUGH * problem.memory / issue / flight.ENOUGH_TIME)
     assert width in flights, (request.cols, width, packs)
     if width != first:
         assert flights[first] < flight.ENOUGH

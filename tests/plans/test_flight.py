@@ -77,9 +77,16 @@ def test_clusters_need_more() -> None:
 
 
 def test_fewer_lanes_take_longer_rows_if_more_is_in_flight() -> None:
-    """35 packs: 32 lanes with two packs each would leave half of them empty."""
-    assert made(284, "bfloat16").name == "fast_warp<__nv_bfloat16, Algorithm::softmax, 8, 3, 16, 1, true>"
+    """35 packs: 32 lanes with two packs each would leave half of them empty, 16 with three a quarter."""
+    assert made(284, "bfloat16").name == "fast_warp<__nv_bfloat16, Algorithm::softmax, 8, 5, 8, 1, true>"
     assert made(512, "float16").name == "fast_warp<__half, Algorithm::softmax, 8, 2, 32, 1, false>"
+
+
+@pytest.mark.parametrize(("memory", "issue", "share"), [(1.0, 0.5, 1.5), (1.0, 0.9, 1.3131), (2.0, 2.0, 1.1818)])
+def test_instructions_bound_what_memory_gives(memory: float, issue: float, share: float) -> None:
+    """Enough is 1.3: there memory takes 1.1 times as long as the instructions."""
+    assert flight.bounded(1.5, memory, issue) == pytest.approx(share, abs=1e-4)
+    assert flight.bounded(0.8, memory, issue) == 0.8
 
 
 @pytest.mark.parametrize(
