@@ -392,10 +392,11 @@ def test_a_long_launch_is_not_estimated(shell, names, monkeypatch):
     from softlab.kernel import Kernel
 
     monkeypatch.setattr(Kernel, "estimate", lambda *_, **__: pytest.fail("the model ran"))
-    text = estimated(shell, "--args y,n*100", "__global__ void k(float* y, int n) { for (int i = 0; i < n; i++)"
+    text = estimated(shell, "--args y,n*100 --out long_run",
+        "__global__ void k(float* y, int n) { for (int i = 0; i < n; i++)"
         "{ y[threadIdx.x] += i; __syncthreads(); } }")  # fmt: skip
     assert re.search(r"No estimate of the time: the blocks .* execute about \d+ \d+ instructions, and a cell", text)
-    assert "waits for 50 000 at most. softlab.estimate(run) takes longer." in text
+    assert "waits for 50 000 at most. softlab.estimate(long_run) in another cell has no such limit." in text
 
 
 @pytest.mark.parametrize("error", [ValueError("odd.\nmore"), KeyError("odd"), RecursionError("odd")])

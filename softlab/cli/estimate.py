@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Stall reasons that the table of the whole launch has.
 _STALLS = 6
+_NOT_CHECKED = (
+    "Races are not looked for, and other faults only in the blocks that were interpreted. softlab run looks for all."
+)
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +115,7 @@ def _print(what_if: WhatIf, launch: FileLaunch) -> int:
 
     found = what_if.base
     program = launch.kernel.program
-    for sentence in (*launch.said, *estimate_sentences(found, program.source)):
+    for sentence in (*launch.said, *estimate_sentences(found, program.source), _NOT_CHECKED):
         print_text(sentence)
     dims = ["x".join(map(str, size)) for size in (launch.grid, launch.block)]
     rows = [

@@ -34,7 +34,7 @@ class AddressNames:
         self._image = image
         self._source = source
         self._file = file
-        self._parameters = parameters
+        self.parameters = parameters
         self._spans: tuple[int, dict[int, Spans], dict[int, Spans]] = -1, {}, {}
 
     @cached_property
@@ -70,7 +70,7 @@ class AddressNames:
 
     def argument_element(self, number: int, offset: int) -> str | None:
         """The byte ``offset`` of an array argument as an element: "x[64]"; None where its name or type is not known."""
-        parameter = self._parameters[number] if number < len(self._parameters) else None
+        parameter = self.parameters[number] if number < len(self.parameters) else None
         return f"{parameter.name}[{offset // parameter.itemsize}]" if parameter and parameter.itemsize else None
 
     def shared_element(self, index: int, address: int, itemsize: int, shared_bytes: int) -> Described | None:
@@ -117,7 +117,7 @@ class AddressNames:
         assert variable.end is not None
         element = (signed - variable.start) // site.dtype.itemsize
         line = source_line(site.instruction.frames, self._file)
-        names = local_arrays_of_line(self._source, line, [parameter.name for parameter in self._parameters])
+        names = local_arrays_of_line(self._source, line, [parameter.name for parameter in self.parameters])
         symbol = f"{names[0]}[{element}]" if len(names) == 1 else None
         among = f" ({' or '.join(names)})" if names else ""
         shown = symbol or f"element {element} of a local array{among}"
@@ -153,7 +153,7 @@ class AddressNames:
             for i, (variable, offset) in enumerate(self._image.params)
             if offset <= origin.offset < offset + (variable.size or 8)
         )
-        name = self._parameters[number].name if number < len(self._parameters) else f"argument {number}"
+        name = self.parameters[number].name if number < len(self.parameters) else f"argument {number}"
         return name, number, inside if self._image.params[number][0].type == "b8" else None
 
     def trap_hint(self, instruction: Instruction) -> str:

@@ -100,7 +100,8 @@ class EmulatedKernel:
         return parameters(self._compiled.source, self._compiled.name)
 
     @cached_property
-    def _names(self) -> AddressNames:
+    def names(self) -> AddressNames:
+        """What the source calls the addresses of the kernel."""
         return AddressNames(self.program.image, self._compiled.source, self._compiled.file, self._parameters)
 
     @cached_property
@@ -137,14 +138,14 @@ class EmulatedKernel:
             compiled=options.compiled,
             observers=[o for o in (*hazards, counters, recorder) if o is not None],
             sink=sink,
-            names=self._names,
+            names=self.names,
             child_observers=partial(self._of_child, sink) if options.check else None,
             variables=variables,
         )
         return Emulation(launch, mapped, counters, recorder)
 
     def _hazards(self, sink: FaultSink) -> list[Observer]:
-        bounds = [ObjectBounds(self._names)] if may_leave_a_variable(self.program.image) else []
+        bounds = [ObjectBounds(self.names)] if may_leave_a_variable(self.program.image) else []
         undefined = [Undefined(self.program, self._compiled.source)] if self.program.tracked.registers else []
         return [*bounds, *undefined, ClusterHazards(), GlobalHazards(sink, self._parameters)]
 

@@ -13,10 +13,11 @@ import numpy as np
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
-from softlab.errors import EstimateError, KernelFault
+from softlab.errors import EstimateError, FaultSite, KernelFault, UnsupportedInstruction
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
+from softlab.kernel.named_faults import named_fault
 from softlab.kernel.progress import ProgressBar
 from softlab.sass.lanes import WARP
 from softlab.sass.streams import Streams, WarpStream
@@ -37,6 +38,8 @@ _SECTOR = 32
 #: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
 #: of each of their warps.
 _PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
+#: The machine instruction that stops a kernel.
+_TRAP = "BPT.TRAP"
 #: Additions and multiplications that a lane does in one machine instruction of single precision.
 _FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 
@@ -259,15 +262,20 @@ class _Blocks:
         from softlab.sass import interpret
 
         with ProgressBar(len(blocks), "interpreting machine code") as progress:
-            found = interpret(
-                *(self._kernel, self._shape.grid, self._shape.block, self._args),
-                smem=self._shape.smem,
-                blocks=sorted(blocks),
-                variables=self._kernel.variables,
-                paced=self._may_wait or self._warps_may_wait,
-                progress=progress,
-                patience=self._patience(len(blocks)),
-            )
+            try:
+                found = interpret(
+                    *(self._kernel, self._shape.grid, self._shape.block, self._args),
+                    smem=self._shape.smem,
+                    blocks=sorted(blocks),
+                    variables=self._kernel.variables,
+                    paced=self._may_wait or self._warps_may_wait,
+                    progress=progress,
+                    patience=self._patience(len(blocks)),
+                )
+            except KernelFault as fault:
+                raise named_fault(fault, self._kernel, self._args, self._shape.smem) from fault
+            except UnsupportedInstruction as error:
+                raise _refused(error) from error
         self._parts.append(found.streams)
         self._columns = None
         self.launch = replace(
@@ -277,6 +285,15 @@ class _Blocks:
             stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
         )
         return Columns.of(found.streams).instructions_of_blocks
+
+
+def _refused(error: UnsupportedInstruction) -> KernelFault | UnsupportedInstruction:
+    """The error for an instruction that the interpreter does not know, with what to do; the fault of a trap."""
+    if _TRAP in error.instruction:
+        where = f" (line {error.line})" if error.line else ""
+        return KernelFault("trap", f"trap: a thread executes a trap{where}", FaultSite(error.line))
+    advice = "It has no estimate. The counters and checks of a run do not need it"
+    return UnsupportedInstruction(f"{error}. {advice}.", instruction=error.instruction, line=error.line)
 
 
 def _check_together(launch: model.Timed, device: Device) -> None:

@@ -322,7 +322,7 @@ class Kernel:
         """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
 
         Some blocks are interpreted from their machine code, and one SM is simulated with them (:mod:`softlab.timing`).
-        The arrays stay as they are.
+        The arrays stay as they are. Races are not looked for: :meth:`run` does that.
 
         Arguments:
             grid, block, args, smem: as for :meth:`run`.
@@ -337,6 +337,8 @@ class Kernel:
             UnsupportedInstruction: the machine code has an instruction that softlab does not interpret.
             UnknownInstruction: it has one that the timing model has no pipe for.
             EstimateError: a kernel for another architecture, or blocks that wait for others and are too many.
+            KernelFault: an interpreted block accesses memory out of bounds or misaligned, fails an assertion, or never
+                ends; with the argument and the element where the address lies in or near an array.
             DisassemblyError: nvdisasm is missing.
             TypeError, ValueError: as for :meth:`run`; a GPU of another compute capability, or another ``cache``.
         """

@@ -59,7 +59,8 @@ def estimate_card(command: CudaCommand, kernel: Kernel, run: Run, before: Sequen
             many, most = (f"{number:,}".replace(",", " ") for number in (count, MOST_INSTRUCTIONS))
             reason = (
                 f"the blocks that the model would simulate execute about {many} instructions, and a cell waits for "
-                f"{most} at most. softlab.estimate(run) takes longer"
+                f"{most} at most. softlab.estimate({command.out}) in another cell has no such limit. It takes longer, "
+                "and starts from the arrays as they are then"
             )
             return EstimateCard((f"No estimate of the time: {reason}.",))
         found = kernel.estimate(command.grid, command.block, args, smem=command.smem, device=command.device)

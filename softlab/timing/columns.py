@@ -183,6 +183,11 @@ class Columns:
         return self._of_blocks(self._global(_ATOMICS))
 
     @cached_property
+    def loads_of_blocks(self) -> list[np.ndarray]:
+        """The distinct sectors of global memory whose values each block asks for, likewise."""
+        return self._of_blocks(self._global(_LOADS))
+
+    @cached_property
     def lanes_adding(self) -> np.ndarray:
         """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)

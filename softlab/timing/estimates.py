@@ -39,11 +39,12 @@ class Estimate:
 
     ``microseconds`` and ``cycles``: of the kernel on the GPU, from its start to the end of its last block, without the
     host's overhead; ``launch_microseconds`` of them are what an empty kernel takes. ``bound``: one of ``BOUNDS``.
-    ``stalls``: Nsight Compute's name of a warp state -> its share of the warps' cycles, largest first. ``use``: unit ->
-    share of its peak in the simulated time. ``occupancy``: share of an SM's warps that the blocks fill. ``dram_bytes``
-    of the launch; ``l1_hit_rate`` and ``l2_hit_rate`` of its loads, by sectors (0 without any). ``validated``: how far
-    the model was off on launches like this one, and on which GPU, or why that is not known. ``notes``: what the model
-    could not see. ``blocks``: how many were simulated.
+    ``stalls``: Nsight Compute's name of a warp state -> its share of the warps' cycles, largest first; without "drain",
+    the wait of a warp at its end for its stores. ``use``: unit -> share of its peak in the simulated time.
+    ``occupancy``: share of an SM's warps that the blocks fill. ``dram_bytes`` of the launch; ``l1_hit_rate`` and
+    ``l2_hit_rate`` of its loads, by sectors (0 without any). ``validated``: how far the model was off on launches like
+    this one, and on which GPU, or why that is not known. ``notes``: what the model could not see. ``blocks``: how many
+    were simulated. An estimate looks for no races.
     ``instructions`` and ``fp32_operations`` of the launch: those of warps, and additions and multiplications in single
     precision of lanes (FFMA is two), both from the sampled blocks.
     ``what_if``: what was changed about the GPU or the kernel (:mod:`softlab.timing.what_if`); "" for nothing.
@@ -96,7 +97,7 @@ class Estimate:
             ("DRAM", f"{self.dram_bytes / 1e6:.2f} MB; hits: L1 {self.l1_hit_rate:.0%}, L2 {self.l2_hit_rate:.0%}"),
             ("validated", self.validated),
         ]
-        return rows + [("note", note) for note in self.notes[:4]]
+        return rows + [("note", note) for note in self.notes]
 
     def __repr__(self) -> str:
         simulated = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"

@@ -194,10 +194,10 @@ def _region(
     together: float, each: float,
 ) -> Region:  # fmt: skip
     """``total``, ``distinct``: pairs of sectors; ``each``: sectors of a pair that are touched."""
-    share = _blocks_per_sector(distinct / total, sampled / blocks, blocks)
+    share = blocks_per_sector(distinct / total, sampled / blocks, blocks)
     capacity = max(distinct, (last >> 1) - (first >> 1) + 1)
     share = min(float(blocks), max(1.0, share, total * scale / capacity))
-    spread = min(share, _blocks_per_sector(distinct / total, sampled / blocks, blocks, 1.0))
+    spread = min(share, blocks_per_sector(distinct / total, sampled / blocks, blocks, 1.0))
     unique = max(distinct, total * scale / share)
     # Whole lines whose neighbours are touched by somebody: other blocks bring them at about the same time.
     dense = 8.0 if together >= _TILED and unique >= _COVERED * capacity else together
@@ -217,7 +217,7 @@ def _together(every: np.ndarray, first: int, last: int) -> float:
     return float((high - low) / len(distinct_neighbours(every[low:high], 3)))
 
 
-def _blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: float = _RELIABLE) -> float:
+def blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: float = _RELIABLE) -> float:
     """k of the first observation: found by halving, since the ratio falls with k. 1 for ratios above ``reliable``."""
     if fraction >= 1:
         return 1 / ratio

@@ -84,6 +84,7 @@ def test_estimate_in_words(capsys, file):
     for sentence in estimate_sentences(expected, FILE):
         assert sentence in " ".join(out.split())
     assert "if (i < n) y[i] = x[i] + x[i];" in out
+    assert "Races are not looked for, and other faults only in the blocks that were interpreted." in out
     assert "of the file" not in out
 
 

@@ -232,6 +232,24 @@ def test_the_longest_warp_of_the_grid_counts_although_its_block_has_little_to_do
     assert longest.cycles > 2 * alike.cycles
 
 
+ADDS = """
+extern "C" __global__ void add(float* sums) { atomicAdd(&sums[threadIdx.x % 64], 1.0f); }
+"""
+
+
+def test_warps_that_end_before_their_atomics_say_that_stalls_has_no_drain():
+    notes = softlab.Kernel(ADDS, "add").estimate(528, 256, (np.zeros(64, np.float32),)).notes
+    (note,) = (one for one in notes if "drain" in one)
+    assert re.match(r"the last stores and atomics arrive \d+\.\d us after the warps have come to their end", note)
+    assert not any("drain" in one for one in copied(1 << 16)[0].notes)
+
+
+def test_all_notes_are_shown():
+    e, _ = copied(1 << 12)
+    shown = repr(replace(e, notes=tuple(f"number {k}" for k in range(6))))
+    assert all(f"number {k}" in shown for k in range(6))
+
+
 def test_what_other_blocks_load_counts_where_the_simulated_ones_load_nothing():
     """The first blocks of many alone have work, and no block of the sample is among them."""
     kernel = softlab.Kernel(COPY, "copy")

@@ -17,7 +17,8 @@ from softlab.errors import STOP_KINDS, KernelFault
 
 #: The header of cooperative groups, and its folder.
 _GROUPS = "cooperative_groups"
-_HINTS = {
+#: What to do about a fault of each kind, as the end of its sentence.
+HINTS = {
     "global-out-of-bounds": ". Test the index against the length before the access, and check the array's size and the "
     "grid",
     "local-out-of-bounds": ". Check the index against the size of the array",
@@ -111,7 +112,7 @@ class FaultReports:
         verb = "writes" if site.store else "reads"
         shown, location, argument = self._describe(site, target)
         of_result = kind == "misaligned" and site.store and site.instruction.has("param")
-        hint = (_PACKED_RESULT if of_result else _HINTS[kind]).format(width=site.alignment)
+        hint = (_PACKED_RESULT if of_result else HINTS[kind]).format(width=site.alignment)
         if kind == "misaligned" and argument is not None and shown % site.alignment == 0:
             hint = _MISALIGNED_ARRAY.format(width=site.alignment)
         named = None if kind == "misaligned" else self._named(site, target)

@@ -1,0 +1,98 @@
+"""What a launch has to bring from DRAM when L2 holds nothing of it: each sector that it loads, once.
+
+The simulated SM shares what it loads with other SMs in the mean. What follows for the whole launch can be fewer bytes
+than these, most of all where neighbouring blocks load the same sectors, which a sample from all over the grid does not
+see. It can be more, too, where blocks share a part of an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from softlab.timing.columns import Columns
+from softlab.timing.distinct import counted, distinct, distinct_neighbours
+from softlab.timing.sharing import blocks_per_sector
+
+_SECTOR = 32
+#: By what share, and by how many bytes, they have to be fewer than the least, or more than the most, so that it is
+#: said: of random places the bytes are known to some 20 % from a dozen blocks.
+_FEWER, _MORE, _MANY = 0.1, 0.25, 4096
+Index3 = tuple[int, int, int]
+
+
+def bytes_off(
+    nbytes: float, columns: Columns, grid: Index3, cluster: Index3, extents: Sequence[tuple[int, int]], *, fits: bool
+) -> str:
+    """One sentence if ``nbytes`` that a launch reads from DRAM are fewer, or more, than what it has to; else "".
+
+    Sectors that an interpreted block stores do not count to what has to be loaded: they may be stored before.
+
+    Arguments:
+        columns: of the interpreted blocks. grid, cluster: blocks of the grid, and of one cluster.
+        extents: the first and the last sector of each array.
+        fits: whether L2 holds all that the launch touches, so that nothing is loaded twice.
+    """
+    total = int(np.prod(grid) // np.prod(cluster))
+    owner = _clusters(columns.blocks, grid, cluster)
+    loads = _merged(columns.loads_of_blocks, owner)
+    least = _SECTOR * _of_grid(np.concatenate(loads), len(loads), total, extents, columns.stored())
+    if nbytes < (1 - _FEWER) * least and least - nbytes > _MANY:
+        return f"dram_bytes is too little: {_mb(nbytes)} of loads, while about {_mb(least)} have to be loaded"
+    if not (fits and least and nbytes > (1 + _MORE) * least):
+        return ""
+    # DRAM gives two neighbouring sectors at once.
+    touched = _merged(columns.touched(), owner)
+    pairs = distinct_neighbours(np.concatenate(touched), 1, np.cumsum([*map(len, touched)]))
+    most = 2 * _SECTOR * _of_grid(pairs, len(touched), total, [(first >> 1, last >> 1) for first, last in extents])
+    if nbytes > (1 + _MORE) * most and nbytes - most > _MANY:
+        return f"dram_bytes is too much: {_mb(nbytes)} of loads, while about {_mb(most)} have to be loaded"
+    return ""
+
+
+def _mb(nbytes: float) -> str:
+    return f"{nbytes / 1e6:.2f} MB" if nbytes >= 1e5 else f"{nbytes / 1e3:.1f} kB"
+
+
+def _of_grid(
+    sectors: np.ndarray, known: int, total: int, extents: Sequence[tuple[int, int]], without: np.ndarray | None = None
+) -> float:
+    """How many distinct sectors all blocks have, about.
+
+    A sector of an array is shared by as many blocks as the interpreted ones say, and an array has no more sectors than
+    its size. Outside of all arrays those count that are known.
+
+    Arguments:
+        sectors: int64, the distinct ones of each of the ``known`` blocks. total: blocks of the grid.
+        without: sectors that do not count.
+    """
+    every, times = counted(sectors)
+    if without is not None and len(without):
+        kept = ~np.isin(every, without)
+        every, times = every[kept], times[kept]
+    so_far = np.concatenate(([0], np.cumsum(times)))
+    rest, found = len(every), 0.0
+    for first, last in extents:
+        low, high = np.searchsorted(every, first), np.searchsorted(every, last, "right")
+        met, all_of_them = int(high - low), int(so_far[high] - so_far[low])
+        if met:
+            share = max(1.0, blocks_per_sector(met / all_of_them, known / total, total, 1.0))
+            found += max(met, min(last - first + 1, all_of_them * total / (known * share)))
+            rest -= met
+    return found + rest
+
+
+def _clusters(blocks: np.ndarray, grid: Index3, cluster: Index3) -> np.ndarray:
+    """The cluster of each block, int64: blocks of one are neighbours and load the same."""
+    x, y, z = blocks % grid[0], blocks // grid[0] % grid[1], blocks // (grid[0] * grid[1])
+    wide, high = grid[0] // cluster[0], grid[1] // cluster[1]
+    return x // cluster[0] + wide * (y // cluster[1] + high * (z // cluster[2]))
+
+
+def _merged(parts: Sequence[np.ndarray], owner: np.ndarray) -> list[np.ndarray]:
+    """The distinct sectors of the parts of each owner."""
+    owners = np.unique(owner)
+    if len(owners) == len(parts):
+        return list(parts)
+    return [distinct(np.concatenate([parts[k] for k in np.flatnonzero(owner == one).tolist()])) for one in owners]
