@@ -183,7 +183,7 @@ def slowest(
     sampled = float(np.mean([counts[b] for b in sample.blocks]))  # one block of a short end does not stand for all
     even = work.max() <= MORE * min(work.mean(), sampled)
     at_once = sample.per_sm <= sample.resident
-    if len(known) < 2 or blocks > _DEALT or (even and not (longest and at_once)):
+    if len(known) < 2 or blocks > _DEALT or (even and not (at_once and _has_longer(sample, longest or {}))):
         return sample
     inner = known if len(known) > 4 else np.array(sample.blocks)
     middle = known[1:-1] if len(known) > 4 else inner
@@ -239,10 +239,15 @@ def _dealt(sample: Sample, takes: np.ndarray, sms: int, interval: float) -> list
 
 def _longest(sample: Sample, dealt: Iterable[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
     """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
-    last = max(longest, key=longest.__getitem__)
-    if longest[last] <= MORE * max(longest[block] for block in sample.blocks):
+    if not _has_longer(sample, longest):
         return ()
+    last = max(longest, key=longest.__getitem__)
     return next((tuple(one.tolist()) for one in dealt if last in one), ())
+
+
+def _has_longer(sample: Sample, longest: Mapping[int, float]) -> bool:
+    """Whether the longest warp of all is longer than those of the sample. longest: as of :func:`slowest`."""
+    return bool(longest) and max(longest.values()) > MORE * max(longest[block] for block in sample.blocks)
 
 
 def unseen(longest: Mapping[int, float], blocks: int) -> float:
