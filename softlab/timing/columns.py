@@ -89,10 +89,9 @@ class Columns:
             return self.streams.instructions
         return np.concatenate([*(stream.instructions for stream in self.streams), np.zeros(0, np.int32)])
 
-    @cached_property
-    def executed(self) -> np.ndarray:
-        """Which instructions any warp executed, ascending: int64."""
-        return np.flatnonzero(np.bincount(self.instructions))
+    def execute(self, chosen: np.ndarray) -> bool:
+        """Whether any warp executed one of the chosen instructions. chosen: bool, by instruction."""
+        return bool(chosen.any() and chosen[self.instructions].any())
 
     @cached_property
     def active(self) -> np.ndarray:
@@ -194,6 +193,8 @@ class Columns:
     def lanes_adding(self) -> np.ndarray:
         """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)
+        if not wanted.any():
+            return np.zeros(len(self.blocks), np.int64)
         return np.bincount(self._row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
 
     def loads_of(self, blocks: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -239,7 +239,7 @@ def _memory(
     local = at_once * columns.local_bytes
     works = (
         columns.instructions_of_blocks,
-        dict(zip(columns.blocks.tolist(), columns.lanes_adding, strict=True)),
+        dict(zip(columns.blocks.tolist(), columns.lanes_adding.tolist(), strict=True)),
     )
     alike, adding = (_alike(launch, sample, work) for work in works)
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
@@ -390,11 +390,11 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
             reasons.append(f"{what}, so the waits may be too short")
     elif columns.most_lanes(code.tries) > 1:
         reasons.append("threads of a block wait for each other at a lock, and how often they look is known roughly")
-    elif prod(launch.block) > 1 and code.looks[columns.executed].any():
+    elif prod(launch.block) > 1 and columns.execute(code.looks):
         reasons.append("threads of a block look at memory until others have written it, and how often is not known")
-    if code.sleeps[columns.executed].any():
+    if columns.execute(code.sleeps):
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
-    if code.times_itself[columns.executed].any():
+    if columns.execute(code.times_itself):
         reasons.append("a loop reads a clock, which counts instructions here and no cycles")
     if launch.sharers == launch.blocks:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")

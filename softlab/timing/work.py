@@ -259,25 +259,25 @@ def lines_and_banks(counts: np.ndarray, sectors: np.ndarray) -> tuple[np.ndarray
 
 def _splits(columns: Columns, code: CodeTraits) -> np.ndarray:
     """Of each instruction a :class:`Split`, or 0: uint8."""
-    active, instructions = columns.active, columns.instructions
+    active, path, instructions = columns.active, columns.came, columns.instructions
     ends = np.cumsum(columns.lengths)
-    before, after, index, coming = active[:-1], active[1:], instructions[:-1], instructions[1:]
-    inner = np.ones(len(before), bool)
-    inner[ends[:-1] - 1] = False  # the next instruction is of another warp
-    jumps = code.jumps[index]
     every = np.zeros(len(active), np.uint8)
-    found = every[:-1]
+    # Lanes that go on together wait for nothing.
+    at = np.flatnonzero((active[1:] != active[:-1]) | (path[1:] != path[:-1]) | (path[1:] == 0))
+    before, after, came, coming = active[at], active[at + 1], path[at], path[at + 1]
+    index, following = instructions[at], instructions[at + 1]
+    jumps = code.jumps[index]
+    found = np.zeros(len(at), np.uint8)
     found[(before != after) & (after & ~before == 0) & jumps] = Split.PARTED
-    path = columns.came
-    found[jumps & (coming == index + 1) & (path[:-1] != path[1:]) & (path[1:] & ~path[:-1] == 0)] = Split.AHEAD
-    others = (path[:-1] & path[1:] == 0) & ~code.ends[index] & ~code.meets[coming]
-    places = np.flatnonzero(others)
-    found[places[1:][path[places[:-1] + 1] == path[places[1:]]]] = Split.FURTHER
-    found[others & code.parts[np.maximum(coming - 1, 0)]] = Split.APART
-    yields = np.flatnonzero(code.yields[index])
-    if len(yields):
-        found[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
-    found[~inner] = 0
+    found[jumps & (following == index + 1) & (came != coming) & (coming & ~came == 0)] = Split.AHEAD
+    others = np.flatnonzero((came & coming == 0) & ~code.ends[index] & ~code.meets[following])
+    found[others[1:][coming[others[:-1]] == came[others[1:]]]] = Split.FURTHER
+    found[others[code.parts[np.maximum(following[others] - 1, 0)]]] = Split.APART
+    every[at] = found
+    if code.yields.any():
+        yields = np.flatnonzero(code.yields[instructions])
+        every[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
+    every[ends - 1] = 0  # the next instruction is of another warp
     return every
 
 
