@@ -221,19 +221,22 @@ def places(blocks: int, sms: int, resident: int) -> list[int]:
 
 def _dealt(sample: Sample, takes: np.ndarray, sms: int, interval: float) -> list[list[int]]:
     """The blocks of each SM in the order in which they start. takes: cycles that each block of the grid takes."""
-    first, cycles = min(len(takes), sms * sample.resident), takes.tolist()
+    first = min(len(takes), sms * sample.resident)
     dealt: list[list[int]] = [[] for _ in range(sms)]
-    # Of places that come free at the same time each SM gives one before any gives its second.
-    free = []
     for block, sm in enumerate(places(first, sms, sample.resident)):
-        turn = len(dealt[sm])
-        free.append((interval * sms * turn + cycles[block], turn, sm))
         dealt[sm].append(block)
-    free.sort()
-    for block in range(first, len(cycles)):
-        end, turn, sm = free[0]
-        heapreplace(free, (end + cycles[block], turn, sm))
-        dealt[sm].append(block)
+    if first < len(takes):
+        cycles = takes.tolist()
+        # Of places that come free at the same time each SM gives one before any gives its second.
+        free = sorted(
+            (interval * sms * turn + cycles[block], turn, sm)
+            for sm, own in enumerate(dealt)
+            for turn, block in enumerate(own)
+        )
+        for block in range(first, len(takes)):
+            end, turn, sm = free[0]
+            heapreplace(free, (end + cycles[block], turn, sm))
+            dealt[sm].append(block)
     return sorted(filter(None, dealt))
 
 
