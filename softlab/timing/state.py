@@ -110,8 +110,8 @@ class State:
         figures = (p.mio_interval, p.branch_taken, p.constant_miss, SOURCES, p.divergence, *p.parted, *p.yielded)
         for place, value in enumerate(figures, loop.MIO_INTERVAL):
             floats[place] = value
-        figures = (p.barrier_latency, p.cluster_barrier, p.barrier_stagger, p.cluster_message)
-        for place, value in enumerate(figures, loop.BARRIER_LATENCY):
+        of_barriers = (p.barrier_latency, p.cluster_barrier, p.barrier_stagger, p.cluster_message)
+        for place, value in enumerate(of_barriers, loop.BARRIER_LATENCY):
             floats[place] = value
 
     def _fill_blocks(self, blocks: Sequence[BlockWork], clock: BlockClock) -> None:
