@@ -134,10 +134,7 @@ def sharing(
             close = _together(every, first, last)
             unique = _within(every, first, last) / met
             regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, close, unique))
-    regions.sort(key=_first)
-    if any(one.share > 1 for one in regions):  # else no block loads what others have loaded
-        known = loaded()
-        regions = [_in_order(one, known, blocks, per_wave) for one in regions]
+    regions = _in_order(sorted(regions, key=_first), loaded, blocks, per_wave)
     written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(every, 2)
@@ -154,10 +151,14 @@ def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
     return dict(zip(sectors[several].tolist(), shares.tolist(), strict=True))
 
 
-def _in_order(one: Region, loaded: Sequence[Loaded], blocks: int, per_wave: int) -> Region:
-    """The region with what is known of the order in which blocks load it."""
-    found = order(loaded, one.first, one.last, blocks, per_wave, one.share)
-    return replace(one, order=found)
+def _in_order(
+    regions: list[Region], loaded: Callable[[], Sequence[Loaded]], blocks: int, per_wave: int
+) -> list[Region]:
+    """The regions with what is known of the order in which blocks load them."""
+    if all(one.share <= 1 for one in regions):  # no block loads what others have loaded
+        return regions
+    known = loaded()
+    return [replace(one, order=order(known, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
 
 
 def _written(

@@ -53,7 +53,7 @@ class State:
             3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS, count, count,
             len(blocks) + 1, len(blocks), len(blocks), loop.OF_BLOCK * len(blocks),
             loop.BARRIER_ROW * loop.OF_BLOCK * len(blocks), count, len(blocks), count,
-            sum(len(one) for block in blocks for one in block.barriers), count,
+            sum(sum(map(len, block.barriers)) for block in blocks), count,
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
@@ -68,20 +68,23 @@ class State:
         self._sizes = [*whole, *real]
         self._fill_code(blocks)
         self.table(loop.ROWS)[:], self.table(loop.FIGURES)[:] = program.whole, program.figures
-        ints, floats = self.ints, self.floats
-        ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
+        self.ints[loop.LENGTH], self.ints[loop.DEPTH], self.ints[loop.SPACING] = n, depth, count
         self._fill_figures(p)
         self._fill_blocks(blocks, clock)
         self._forget_waits()
         self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
-        self.now: Any = memoryview(floats)[loop.NOW : loop.NOW + 4]
+        self._show_parts()
+        self._compile(program, memory)
+
+    def _show_parts(self) -> None:
+        """The tables that Python looks at."""
+        self.now: Any = memoryview(self.floats)[loop.NOW : loop.NOW + 4]
         self.ready, self.turns, self.firsts = map(self.table, (loop.READY, loop.TURNS, loop.FIRSTS))
         self.release, self.setters = self.table(loop.RELEASE), self.table(loop.SETTERS)
         self.positions, self.asks = self.table(loop.POSITIONS), self.table(loop.REQUESTS)
         self.block_of, self.schedulers = self.table(loop.BLOCK_OF), self.table(loop.SCHEDULERS)
         self.groups, self.commits = self.table(loop.GROUPS), self.table(loop.COMMITS)
         self.states, self.constants = self.table(loop.STATES), self.table(loop.CONSTANTS)
-        self._compile(program, memory)
 
     def _compile(self, program: TimedProgram, memory: Memory) -> None:
         """The compiled loop, if it is worth it, for it the memory system, and the arrays as NumPy has them."""
