@@ -44,7 +44,6 @@ STATES = {
     "softlab.site.lessons.Executed",
     "softlab.site.links.Links",
     "softlab.site.sweeps.Sweep",
-    "softlab.timing.blocks.BlockClock",
     "softlab.timing.residents.SmRun",
     "softlab.timing.slowest.Waits",
 }

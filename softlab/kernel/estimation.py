@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
@@ -117,9 +118,15 @@ class SampledLaunch:
     @cached_property
     def _fp32_operations(self) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
-        code = model.machine_function(self.launch.program).instructions
-        done = self.columns.lane_operations(np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code]))
+        done = self.columns.lane_operations(_fp32_operations_of(self.launch.program))
         return done * self.launch.blocks / len(self.columns.blocks) if self.streams else 0.0
+
+
+@lru_cache(maxsize=64)
+def _fp32_operations_of(program: Program) -> np.ndarray:
+    """int64, of each instruction of a program's kernel: operations per lane."""
+    code = model.machine_function(program).instructions
+    return np.array([_FP32_OPERATIONS.get(one.opcode, 0) for one in code], np.int64)
 
 
 def sample_launch(

@@ -66,7 +66,7 @@ def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
         passes: the sectors of all passes of the simulated blocks, int64.
     """
     factors: dict[int, float] = {}
-    for array in sharing.regions:
+    for array in sharing.regions if len(passes) else ():
         own = passes[(passes >= array.first) & (passes <= array.last)]
         lines, counts = counted(_lines(array, own))
         if len(lines) < 2:

@@ -18,8 +18,13 @@ from softlab.timing.first_loads import first_loads
 
 #: Whether a request of each kind changes memory.
 _WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
-#: Whether one brings a value.
+#: Whether one loads, and does nothing else.
+_BRINGS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY) for kind in Kind])
+#: Whether one brings a value, atomics, too.
 _LOADS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC) for kind in Kind])
+#: Numbers, which NumPy compares faster than members.
+_GLOBAL, _LOCAL = int(Space.GLOBAL), int(Space.LOCAL)
+_LOAD, _STORE = int(Kind.LOAD), int(Kind.STORE)
 _ATOMICS = np.array([kind in (Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 #: What NumPy takes for an instruction, in units of 100 microseconds.
 _INSTRUCTION = 0.00005
@@ -84,10 +89,9 @@ class Columns:
             return self.streams.instructions
         return np.concatenate([*(stream.instructions for stream in self.streams), np.zeros(0, np.int32)])
 
-    @cached_property
-    def executed(self) -> np.ndarray:
-        """Which instructions any warp executed, ascending: int64."""
-        return np.flatnonzero(np.bincount(self.instructions))
+    def execute(self, chosen: np.ndarray) -> bool:
+        """Whether any warp executed one of the chosen instructions. chosen: bool, by instruction."""
+        return bool(chosen.any() and chosen[self.instructions].any())
 
     @cached_property
     def active(self) -> np.ndarray:
@@ -115,6 +119,11 @@ class Columns:
         return np.repeat(np.cumsum(self.lengths) - self.lengths, self.requests) + self.position
 
     @cached_property
+    def numbers(self) -> np.ndarray:
+        """(m,) int64: how many requests its warp has before each."""
+        return np.arange(len(self.position)) - np.repeat(np.cumsum(self.requests) - self.requests, self.requests)
+
+    @cached_property
     def instruction(self) -> np.ndarray:
         """(m,) int32: the instruction of each request."""
         return self.instructions[self.places]
@@ -127,9 +136,7 @@ class Columns:
     @cached_property
     def first_loads(self) -> np.ndarray:
         """The loads of global memory that have a sector which their warp loads for the first time, ascending: int64."""
-        return first_loads(
-            self.sectors, self.counts, self.owner, (self.space == Space.GLOBAL) & (self.kind == Kind.LOAD)
-        )
+        return first_loads(self.sectors, self.counts, self.owner, (self.space == _GLOBAL) & (self.kind == _LOAD))
 
     @cached_property
     def blocks(self) -> np.ndarray:
@@ -171,7 +178,7 @@ class Columns:
 
     @cached_property
     def _touched(self) -> list[np.ndarray]:
-        return self._of_blocks(self.space == Space.GLOBAL)
+        return self._of_blocks(self._in_global)
 
     @cached_property
     def _stored(self) -> list[np.ndarray]:
@@ -191,12 +198,37 @@ class Columns:
     def lanes_adding(self) -> np.ndarray:
         """How many lanes of each block have atomics on global memory, once per instruction: int64 (blocks,)."""
         wanted = self._global(_ATOMICS)
+        if not wanted.any():
+            return np.zeros(len(self.blocks), np.int64)
         return np.bincount(self._row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
+
+    def loads_of(self, blocks: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each of the blocks the sectors of global memory that it loads, and of each the number of its request among
+        those of the warp: int64 (k,) each. blocks: some of :attr:`blocks`."""
+        turns = np.full(len(self.blocks), -1)
+        turns[np.searchsorted(self.blocks, blocks)] = np.arange(len(blocks))
+        turn = turns[self._row]
+        chosen = np.flatnonzero((turn >= 0) & self._global(_BRINGS))
+        turn = turn[chosen]
+        if np.count_nonzero(turn[1:] < turn[:-1]):  # other blocks are between the warps of one
+            by_turn = np.argsort(turn, kind="stable")
+            chosen, turn = chosen[by_turn], turn[by_turn]
+        counts = self.counts[chosen]
+        ends = np.cumsum(counts)
+        begins = np.cumsum(self.counts)[chosen] - counts
+        sectors = self.sectors[np.repeat(begins - ends + counts, counts) + np.arange(int(counts.sum()))]
+        numbers = np.repeat(self.numbers[chosen], counts)
+        limits = np.searchsorted(turn, np.arange(len(blocks) + 1))
+        limits = np.concatenate(([0], ends))[limits].tolist()
+        return [(sectors[low:high], numbers[low:high]) for low, high in pairwise(limits)]
 
     def passes_adding(self, blocks: Iterable[int]) -> np.ndarray:
         """The sectors of all passes of the blocks' atomics on global memory: int64 (k,)."""
+        adding = self._global(_ATOMICS)
+        if not adding.any():
+            return np.zeros(0, np.int64)
         own = np.isin(self.block_of_stream, np.array(sorted(set(blocks)), np.int64))[self.owner]
-        return self.sectors[np.repeat(own & self._global(_ATOMICS), self.counts)]
+        return self.sectors[np.repeat(own & adding, self.counts)]
 
     @cached_property
     def _row(self) -> np.ndarray:
@@ -204,7 +236,12 @@ class Columns:
         return np.searchsorted(self.blocks, self.block_of_stream)[self.owner]
 
     def _global(self, kinds: np.ndarray) -> np.ndarray:
-        return (self.space == Space.GLOBAL) & kinds[self.kind]
+        return self._in_global & kinds[self.kind]
+
+    @cached_property
+    def _in_global(self) -> np.ndarray:
+        """(m,) bool: the requests to global memory."""
+        return self.space == _GLOBAL
 
     def _of_blocks(self, wanted: np.ndarray) -> list[np.ndarray]:
         """The distinct sectors of some requests, by block."""
@@ -243,7 +280,7 @@ class Columns:
     @cached_property
     def local_bytes(self) -> float:
         """Bytes of local memory that a warp uses, in the mean."""
-        local = self.space == Space.LOCAL
+        local = self.space == _LOCAL
         if not local.any():
             return 0.0
         sectors = self.sectors[np.repeat(local, self.counts)]
@@ -252,7 +289,7 @@ class Columns:
 
     def stored_bytes(self, widths: np.ndarray) -> int:
         """The bytes that all stores write to global memory. ``widths``: bytes per lane of each instruction."""
-        stores = (self.space == Space.GLOBAL) & (self.kind == Kind.STORE)
+        stores = self._in_global & (self.kind == _STORE)
         lanes, counts = self.lanes[stores].astype(np.int64), self.counts[stores]
         # A bulk copy has more sectors than its lane has bytes for.
         return int(np.where(counts > lanes, 32 * counts, lanes * widths[self.instruction[stores]]).sum())

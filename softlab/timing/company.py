@@ -19,9 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from softlab.sass.streams import Space
-from softlab.timing.work import BlockWork
+from softlab.timing.work import BlockWork, Requests
 
-_PAST_L1 = (int(Space.SHARED), int(Space.DISTRIBUTED_SHARED), int(Space.VALUES))
+#: Whether requests to each space go to L1.
+_BY_L1 = np.array([space not in (Space.SHARED, Space.DISTRIBUTED_SHARED, Space.VALUES) for space in Space])
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def company(active: int, blocks: int, per_sm: int, alike: float, order: Sequence
         return Company(alike)
     # Blocks that have less to do than its own ask for less all the time.
     each = alike * per_sm / blocks
-    requests = sum(_counted(work) for work in order)
+    requests = _counted(Requests.joined([work.requests for work in order]))
     rest = max(1.0, (blocks - active * (blocks // active)) * each)
     # Of an SM that has done this share of its work others are done when loads go by the root of it.
     ended = 1 - left
@@ -59,6 +60,6 @@ def company(active: int, blocks: int, per_sm: int, alike: float, order: Sequence
     )
 
 
-def _counted(work: BlockWork) -> int:
-    """Requests of a block to local and global memory."""
-    return int(np.count_nonzero(work.requests.counts[~np.isin(work.requests.numbers[:, 1], _PAST_L1)]))
+def _counted(requests: Requests) -> int:
+    """Those to local and global memory."""
+    return int(np.count_nonzero(requests.counts[_BY_L1[requests.numbers[:, 1]]]))

@@ -5,26 +5,28 @@ Python runs it elsewhere and at first. All state lies in two arrays, whole numbe
 named here; behind them lie tables, whose beginnings stand in ``ints``
 (:class:`softlab.timing.state.State`).
 
-What is not here is memory, barriers, fences, ends of warps and code that the caches do not keep. There the function
-returns what it wants, and goes on when it is called again.
+Blocks start and end here, and warps wait here at barriers: the SM has one unit for the barriers of all its blocks,
+which takes each warp for some cycles. What is not here is fences, code that the caches do not keep, and some of memory.
+There the function returns what it wants, and goes on when it is called again.
 """
 
 from __future__ import annotations
 
 from math import ceil, inf
 
-from softlab.emulator.machine.native_python import Bytes, Floats, Int32s, Int64s
+from softlab.emulator.machine.native_python import Bytes, Floats, Int32s, Int64s, out_of_line
 from softlab.timing.code import PER_LINE
 from softlab.timing.native_memory import BEGIN as REQUEST_BEGIN
 from softlab.timing.native_memory import DONE as REQUEST_DONE
 from softlab.timing.native_memory import DRAINED as REQUEST_DRAINED
 from softlab.timing.native_memory import LSU_BUSY as UNIT_BUSY
 from softlab.timing.native_memory import LSU_FREE as UNIT_FREE
-from softlab.timing.native_memory import OWNER, serve
+from softlab.timing.native_memory import OWNER, REGIONS, SEEN_NOW, serve
 from softlab.timing.native_memory import SCHEDULER as OWNERS_SCHEDULER
 from softlab.timing.native_memory import SHARED_BUSY as UNIT_SHARED_BUSY
-from softlab.timing.program import LAST_WITH_BANKS, Action, Pipe
+from softlab.timing.program import CLUSTER, IN_REGISTER, LAST_WITH_BANKS, Action, Pipe
 from softlab.timing.stalls import (
+    BARRIER,
     BRANCH,
     DISPATCH,
     IMC_MISS,
@@ -40,9 +42,9 @@ from softlab.timing.stalls import (
 )
 
 # Why the function returned.
-FINISHED, PROGRESS, FLUSH, REQUEST, FENCE, COMMIT, END, FETCH, BARRIER, ARRIVE = range(10)
+FINISHED, PROGRESS, FLUSH, REQUEST, FENCE, COMMIT, FETCH, STARTED = range(8)
 # Where it goes on.
-CHOOSE, CYCLE, ANSWERED, NEXT, FETCHED, RESUME = range(6)
+CHOOSE, CYCLE, ANSWERED, NEXT, FETCHED, RESUME, START = range(7)
 
 # Places of whole numbers: of the loop; and per scheduler the warp that goes on as long as it can, the one that issued
 # last (-1: none), warps that will be ready and that are ready, and per queue of the load and store unit its next entry.
@@ -51,13 +53,17 @@ KEPT, LENGTH, DEPTH, SPACING, QUEUE_LENGTHS = range(12, 17)
 #: Whether :mod:`softlab.timing.native_memory` answers requests.
 MEMORY = 18
 GREEDY, LAST, QUEUED, POOLED, ENTRY, BROUGHT = 20, 24, 28, 32, 36, 44
-FIRST_TABLE = 48
+#: Warps that each scheduler has; blocks of the list, those that have begun and ended, and those that begin now; and
+#: where the loop goes on then.
+RESIDENT, BLOCKS, BEGUN, ENDED, DUE, BEHIND = 48, 52, 53, 54, 55, 56
+FIRST_TABLE = 57
 (
     ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
-    LINES, LAST_WAITS, WAITS, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES,
-    WAITED, NOTES, THERE, TAKEN,
-) = range(FIRST_TABLE, FIRST_TABLE + 28)  # fmt: skip
-INTS = FIRST_TABLE + 28
+    LINES, LAST_WAITS, WAITS, BLOCK_OF, SCHEDULERS, FIRST_WARPS, ALIVE, KNOWN, USED, BARRIERS, FOLLOWING, OPENINGS,
+    CAME, OPERANDS, NEXT_OPERAND, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES,
+    WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES,
+) = range(FIRST_TABLE, FIRST_TABLE + 45)  # fmt: skip
+INTS = FIRST_TABLE + 45
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -68,7 +74,11 @@ T, LIMIT, READY_NOW, HOLD, BEGIN, DRAINED, DONE, LSU_FREE, LSU_BUSY, SHARED_BUSY
 MIO_INTERVAL, BRANCH_TAKEN, CONSTANT_MISS, SOURCES, DIVERGENCE = range(BANK + 18, BANK + 23)
 # Behind DIVERGENCE stand the cycles of the other kinds of :class:`softlab.timing.work.Split`.
 BUSY = DIVERGENCE + 6
-FLOATS = BUSY + PIPES
+# Of barriers and blocks: when the unit for barriers is free; figures; the last start of a block; cycles of all warps.
+BARRIER_FREE, BARRIER_LATENCY, CLUSTER_LATENCY, STAGGER, MESSAGE, INTERVAL, LAST_START, WARP_CYCLES = range(
+    BUSY + PIPES, BUSY + PIPES + 8
+)
+FLOATS = BUSY + PIPES + 8
 
 # A row of whole numbers: action, pipe, stall count, scoreboards as bits, write and read barrier, number of the constant
 # line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks, and
@@ -77,8 +87,13 @@ ROW, FIGURE = 10, 7
 #: A row of ``WAITS``: an instruction that waits, the one that it waits for, and the row before of the one that waits,
 #: or -1.
 WAIT_ROW = 3
-#: Rows of waits and entries of the journal, and how many of them are free at the beginning of a cycle.
-MOST_WAITS, MOST_NOTES, MARGIN = 8192, 8192, 16
+#: The barriers of a block and of its cluster. A row of ``BARRIERS``: whether a warp has come to it; warps that have
+#: arrived, and that are expected (0: all that are not at their end); the first and the last one that waits, from 1 on,
+#: or 0. ``FOLLOWING`` of a warp has the next one.
+OF_BLOCK, BARRIER_ROW = CLUSTER + 1, 5
+#: Rows of waits and entries of the journal, and how many of them are free at the beginning of a cycle: more than a
+#: block of 32 warps fills when it ends and another one begins.
+MOST_WAITS, MOST_NOTES, MARGIN = 8192, 8192, 128
 #: Instructions after which the progress of the run is noted.
 PROGRESS_EVERY = 4096
 #: What an instruction spends of the budget besides, where it asks for something.
@@ -137,15 +152,170 @@ def wait(ints: Int64s, floats: Floats, s: int, w: int) -> int:
     return 0
 
 
-def _note(ints: Int64s, floats: Floats, state: int, index: int, start: float, stop: float) -> int:
-    """An entry of the journal about the current warp."""
+def _note(ints: Int64s, floats: Floats, w: int, state: int, index: int, start: float, stop: float) -> int:
+    """An entry of the journal about a warp."""
     at = ints[NOTES] + 5 * ints[WRITTEN]
-    floats[at] = ints[WARP]
+    floats[at] = w
     floats[at + 1] = state
     floats[at + 2] = index
     floats[at + 3] = start
     floats[at + 4] = stop
     ints[WRITTEN] += 1
+    return 0
+
+
+def wake(ints: Int64s, floats: Floats, w: int, at: float) -> int:
+    """Put a warp that is ready at a cycle in the queue of its scheduler."""
+    s = ints[ints[SCHEDULERS] + w]
+    floats[ints[READY] + w] = ceil(at)
+    wait(ints, floats, s, w)
+    floats[NOW + s] = min(floats[NOW + s], floats[ints[READY] + w])
+    return 0
+
+
+def _spend(ints: Int64s, floats: Floats, code: Int32s, w: int, reason: int, until: float) -> int:
+    """A warp that is not ready before that cycle waits to issue its next instruction."""
+    ready, index = ints[READY] + w, code[ints[ints[POSITIONS] + w]]
+    if until > floats[ready]:
+        floats[ints[STATES] + reason * ints[LENGTH] + index] += until - floats[ready]
+        if ints[JOURNAL]:
+            _note(ints, floats, w, reason, index, floats[ready], until)
+        floats[ready] = until
+    return 0
+
+
+@out_of_line
+def _release(ints: Int64s, floats: Floats, code: Int32s, block: int, barrier: int) -> int:
+    """Let the warps of a barrier go on if all have arrived: one after the other."""
+    row, alive = ints[BARRIERS] + BARRIER_ROW * (OF_BLOCK * block + barrier), ints[ints[ALIVE] + block]
+    if alive == 0 or ints[row + 1] < (alive if ints[row + 2] == 0 else ints[row + 2]):
+        return 0
+    latest, of_cluster = ints[LATEST] + OF_BLOCK * block + barrier, barrier == CLUSTER
+    latency = floats[CLUSTER_LATENCY] if of_cluster else floats[BARRIER_LATENCY]
+    at = max(floats[latest] + latency, floats[BARRIER_FREE])
+    floats[latest] = 0.0
+    if of_cluster:
+        ints[ints[OPENINGS] + block] += 1
+        floats[ints[OPENED] + block] = at
+    one, turn = ints[row + 3], 0
+    ints[row + 1], ints[row + 3], ints[row + 4] = 0, 0, 0
+    while one > 0:
+        w = one - 1
+        one = ints[ints[FOLLOWING] + w]
+        _spend(ints, floats, code, w, BARRIER, ceil(at + turn * floats[STAGGER]))
+        wake(ints, floats, w, floats[ints[READY] + w])
+        turn += 1
+    spent = turn * floats[STAGGER]
+    if of_cluster:  # it takes arrivals, too, and a message
+        spent = max(floats[MESSAGE], 2 * alive * floats[STAGGER])
+    floats[BARRIER_FREE] = at + spent
+    return 0
+
+
+def _stay(ints: Int64s, row: int, w: int) -> int:
+    """A warp waits behind all others at the barrier of a row."""
+    last = ints[row + 4]
+    if last > 0:
+        ints[ints[FOLLOWING] + last - 1] = w + 1
+    else:
+        ints[row + 3] = w + 1
+    ints[row + 4] = w + 1
+    ints[ints[FOLLOWING] + w] = 0
+    return 0
+
+
+@out_of_line
+def _arrive(ints: Int64s, floats: Floats, code: Int32s, w: int, at: float, index: int, waits: int) -> int:
+    """A warp arrives at a barrier of its block or cluster; it could go on without when it is ready.
+
+    The other blocks of a cluster are on other SMs: they come when this one does. A warp arrives at their barrier first,
+    and then waits until all of its block have arrived.
+    """
+    block, ready = ints[ints[BLOCK_OF] + w], ints[READY] + w
+    barrier, warps = ints[ints[ROWS] + ROW * index + 7], ints[ints[ROWS] + ROW * index + 8]
+    if barrier == CLUSTER:
+        if waits:
+            if ints[ints[OPENINGS] + block] < ints[ints[CAME] + w]:
+                _stay(ints, ints[BARRIERS] + BARRIER_ROW * (OF_BLOCK * block + barrier), w)
+            else:
+                _spend(ints, floats, code, w, BARRIER, ceil(floats[ints[OPENED] + block]))
+                wake(ints, floats, w, max(at, floats[ready]))
+            return 0
+        ints[ints[CAME] + w] += 1
+    elif barrier == IN_REGISTER:
+        operand = ints[ints[OPERANDS] + ints[ints[NEXT_OPERAND] + w]]
+        ints[ints[NEXT_OPERAND] + w] += 1
+        if operand < 0:  # the guard was off
+            if waits:
+                wake(ints, floats, w, at)
+            return 0
+        barrier = operand & 15
+        if warps == 0:
+            warps = (operand >> 16 & 0xFFF) // 32
+    row, latest = ints[BARRIERS] + BARRIER_ROW * (OF_BLOCK * block + barrier), ints[LATEST] + OF_BLOCK * block + barrier
+    if ints[row] == 0:
+        ints[row] = 1
+        ints[ints[USED] + OF_BLOCK * block + ints[ints[KNOWN] + block]] = barrier
+        ints[ints[KNOWN] + block] += 1
+    ints[row + 1] += 1
+    ints[row + 2] = warps
+    floats[latest] = max(floats[latest], at)
+    if waits:
+        _stay(ints, row, w)
+    _release(ints, floats, code, block, barrier)
+    return 0
+
+
+@out_of_line
+def _end_warp(ints: Int64s, floats: Floats, code: Int32s, m: Int64s, w: int, at: float) -> int:
+    """A warp has come to its end; perhaps its block, too: then another one takes its place."""
+    block = ints[ints[BLOCK_OF] + w]
+    ints[ints[ALIVE] + block] -= 1
+    ints[RESIDENT + ints[ints[SCHEDULERS] + w]] -= 1
+    for k in range(ints[ints[KNOWN] + block]):
+        _release(ints, floats, code, block, ints[ints[USED] + OF_BLOCK * block + k])
+    if ints[ints[ALIVE] + block] == 0:
+        floats[ints[FINISHES] + ints[ENDED]] = at
+        ints[ENDED] += 1
+        if ints[MEMORY]:
+            m[SEEN_NOW] += m[REGIONS] + 1
+        following = ints[BEGUN] + ints[DUE]
+        if following < ints[BLOCKS]:
+            start = max(at + floats[ints[TURNAROUNDS] + following], floats[LAST_START] + floats[INTERVAL])
+            floats[LAST_START] = start
+            floats[ints[BEGINS] + following] = start
+            ints[DUE] += 1
+    return 0
+
+
+@out_of_line
+def _begin_block(ints: Int64s, floats: Floats, code: Int32s, m: Int64s) -> int:
+    """The next block begins. Its warps take their places in a row, and a scheduler has every fourth one: it has a warp
+    more at most. Where the caches keep the code, they are ready when their constants are there."""
+    block, s = ints[BEGUN], 0
+    at, first, last = floats[ints[BEGINS] + block], ints[ints[FIRST_WARPS] + block], ints[ints[FIRST_WARPS] + block + 1]
+    ints[BEGUN] += 1
+    ints[DUE] -= 1
+    for k in range(1, 4):
+        if ints[RESIDENT + k] < ints[RESIDENT + s]:
+            s = k
+    for w in range(first, last):
+        scheduler = (s + w - first) % 4
+        ints[ints[SCHEDULERS] + w] = scheduler
+        ints[RESIDENT + scheduler] += 1
+        floats[ints[FIRSTS] + w] = (block + 1) * TURN_BLOCK + (w - first)
+        floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w]
+        floats[ints[READY] + w] = at + (w - first)
+        if ints[ints[POSITIONS] + w] == ints[ints[ENDS] + w]:
+            _end_warp(ints, floats, code, m, w, at)
+        elif ints[KEPT]:
+            row = ints[ROWS] + ROW * code[ints[ints[POSITIONS] + w]]
+            if ints[row + 6] >= 0 and ints[row + 1] != _CONSTANT:
+                constant = ints[CONSTANTS] + ints[row + 6]
+                if floats[constant] < 0:
+                    floats[constant] = floats[ints[READY] + w] + floats[CONSTANT_MISS]
+                _spend(ints, floats, code, w, IMC_MISS, floats[constant])
+            wake(ints, floats, w, floats[ints[READY] + w])
     return 0
 
 
@@ -168,6 +338,14 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
     begin, drained, done = floats[BEGIN], floats[DRAINED], floats[DONE]
     answer = -1
     while answer < 0:
+        if phase == START:
+            while ints[DUE] > 0 and answer < 0:
+                _begin_block(ints, floats, code, m)
+                if ints[KEPT] == 0:
+                    answer = STARTED
+            if answer < 0:
+                phase = ints[BEHIND]
+            continue
         if phase == CHOOSE:  # the scheduler whose clock is the earliest
             t = floats[NOW]
             s = 0
@@ -296,11 +474,11 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 floats[states + NOT_SELECTED * n + index] += t - before - refused
                 floats[states + ints[blocked + w] * n + index] += refused
                 if journal and t - before > refused:
-                    _note(ints, floats, NOT_SELECTED, index, before, t - refused)
+                    _note(ints, floats, w, NOT_SELECTED, index, before, t - refused)
                 if journal and refused > 0:
-                    _note(ints, floats, ints[blocked + w], index, t - refused, t)
+                    _note(ints, floats, w, ints[blocked + w], index, t - refused, t)
             if journal:
-                _note(ints, floats, SELECTED, index, t, t + 1)
+                _note(ints, floats, w, SELECTED, index, t, t + 1)
             ints[blocked + w] = 0
             floats[held + w] = 0.0
             if pipe <= _LAST_WITH_BANKS:
@@ -422,8 +600,13 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 ints[LAST + s] = -1
                 ints[GREEDY + s] = -1
                 floats[NOW + s] = t + 1
-                phase = RESUME
-                answer = END
+                ints[BUDGET] -= ANSWER
+                if action == _ARRIVE:
+                    _arrive(ints, floats, code, w, t, index, 0)
+                floats[WARP_CYCLES] += t + 1
+                _end_warp(ints, floats, code, m, w, t + 1)
+                phase = START
+                ints[BEHIND] = RESUME
                 continue
             coming, stall = code[position], ints[row + 2]
             ahead = rows + ROW * coming
@@ -439,12 +622,12 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     at = ceil(at)
                     floats[states + BRANCH * n + coming] += at - ready
                     if journal:
-                        _note(ints, floats, BRANCH, coming, ready, at)
+                        _note(ints, floats, w, BRANCH, coming, ready, at)
                     ready = at
             if floats[HOLD] > ready:
                 floats[states + ints[HELD] * n + coming] += floats[HOLD] - ready
                 if journal:
-                    _note(ints, floats, ints[HELD], coming, ready, floats[HOLD])
+                    _note(ints, floats, w, ints[HELD], coming, ready, floats[HOLD])
                 ready = floats[HOLD]
             floats[HOLD] = 0.0
             asked_for = ready
@@ -477,7 +660,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 reason = LONG if long else SHORT
                 floats[states + reason * n + coming] += worst - ready
                 if journal:
-                    _note(ints, floats, reason, coming, ready, worst)
+                    _note(ints, floats, w, reason, coming, ready, worst)
                 wait_row = ints[ints[LAST_WAITS] + coming]
                 while wait_row >= 0 and ints[ints[WAITS] + WAIT_ROW * wait_row + 1] != setter:
                     wait_row = ints[ints[WAITS] + WAIT_ROW * wait_row + 2]
@@ -513,7 +696,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 if there > ready:
                     floats[states + NO_INSTRUCTION * n + coming] += there - ready
                     if journal:
-                        _note(ints, floats, NO_INSTRUCTION, coming, ready, there)
+                        _note(ints, floats, w, NO_INSTRUCTION, coming, ready, there)
                     ready = there
             constant = ints[ahead + 6]
             if constant >= 0 and ints[ahead + 1] != _CONSTANT:
@@ -523,7 +706,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 if there > ready:
                     floats[states + IMC_MISS * n + coming] += there - ready
                     if journal:
-                        _note(ints, floats, IMC_MISS, coming, ready, there)
+                        _note(ints, floats, w, IMC_MISS, coming, ready, there)
                     ready = there
         if phase == FETCHED:
             ready = ceil(ready)
@@ -531,12 +714,12 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
             phase = CYCLE
             if action in (_BARRIER, _ARRIVE):
                 phase = RESUME
-                answer = ARRIVE
+                ints[BUDGET] -= ANSWER
                 if action == _BARRIER:
                     g = -1
-                    answer = BARRIER
-                continue
-            t += 1
+                _arrive(ints, floats, code, w, t, index, action == _BARRIER)
+            else:
+                t += 1
         if phase == RESUME:  # others may run now
             limit = min(
                 limit, min(min(floats[NOW], floats[NOW + 1]), min(floats[NOW + 2], floats[NOW + 3])) + RUN_AHEAD

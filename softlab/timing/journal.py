@@ -77,7 +77,7 @@ class SmTimeline:
         rows = np.concatenate((rows, between))
         rows = rows[np.lexsort((rows[:, 3], rows[:, 0]))]
         started = int(rows[:, 0].max()) + 1 if len(rows) else 0
-        blocks = tuple(work.block for work in order for _ in work.warps)[:started]
+        blocks = tuple(work.block for work in order for _ in work.barriers)[:started]
         return cls(
             rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int32),
             np.array(lines, np.int32)[rows[:, 2].astype(np.int64)], rows[:, 3], rows[:, 4], blocks,

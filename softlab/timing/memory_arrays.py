@@ -18,11 +18,24 @@ from softlab.timing.order import NEVER
 from softlab.timing.places import SETS
 from softlab.timing.program import Action, TimedProgram
 from softlab.timing.sharing import Region
-from softlab.timing.slowest import Waits
 from softlab.timing.work import BlockWork, Requests
 
 #: Actions whose requests Python answers.
 _OUTSIDE = (int(Action.MBARRIER), int(Action.BULK))
+_GLOBAL, _LOCAL, _SHARED = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED)
+_STORE, _ATOMIC, _REDUCTION = int(Kind.STORE), int(Kind.ATOMIC), int(Kind.REDUCTION)
+#: Whether a request to each space goes to L1 and L2, and whether the compiled loop knows those of each space and kind.
+_FAR = np.array([space in (Space.GLOBAL, Space.LOCAL) for space in Space])
+_KNOWN = np.array(
+    [
+        [
+            space in (Space.GLOBAL, Space.SHARED, Space.VALUES, Space.CONSTANT)
+            or (space == Space.LOCAL and kind not in (Kind.ATOMIC, Kind.REDUCTION))
+            for kind in Kind
+        ]
+        for space in Space
+    ]
+)
 #: log2 of the pairs of sectors of a line, of 256 bytes, of a row of DRAM and of a page of memory.
 _PAIRS = {loop.LINE_OF: 1, loop.PIECE_OF: 2, loop.ROW_OF: ROW - 1, loop.PAGE_OF: 15}
 
@@ -30,23 +43,23 @@ _PAIRS = {loop.LINE_OF: 1, loop.PIECE_OF: 2, loop.ROW_OF: ROW - 1, loop.PAGE_OF:
 class Asked:
     """The ``requests`` of all warps of an SM, one warp after the other.
 
-    ``warps``: requests of each warp; ``block_of``: the block of each warp, from 1 on. Both are int64.
+    ``warps``: requests of each warp; ``block_of``: the block of each warp, from 1 on. Both are int64. ``blocks``: how
+    many these are.
     """
 
     def __init__(self, blocks: Sequence[BlockWork]) -> None:
         self.requests = Requests.joined([block.requests for block in blocks])
-        self.warps = np.array([len(warp.requests) for block in blocks for warp in block.warps], np.int64)
-        self.block_of = np.repeat(np.arange(len(blocks)) + 1, [len(block.warps) for block in blocks])
+        self.warps = np.concatenate([*(block.asked for block in blocks), np.zeros(0, np.int64)])
+        self.blocks = len(blocks)
+        self.block_of = np.repeat(np.arange(len(blocks)) + 1, [len(block.asked) for block in blocks])
 
     @property
     def known(self) -> bool:
         """Whether the compiled loop knows all of them."""
-        (space, kind, lanes), counts = self.requests.numbers.T[[1, 2, 4]], self.requests.counts
-        near = (space == Space.SHARED) | (space == Space.VALUES) | (space == Space.CONSTANT)
-        adds = (kind == Kind.ATOMIC) | (kind == Kind.REDUCTION)
-        bulk = (kind == Kind.STORE) & (counts > lanes)  # see :func:`softlab.timing.memory.is_bulk`
-        far = ((space == Space.GLOBAL) | (space == Space.LOCAL) & ~adds) & ~bulk
-        return bool((near | far).all())
+        numbers, counts = self.requests.numbers, self.requests.counts
+        space, kind = numbers[:, 1], numbers[:, 2]
+        bulk = (kind == _STORE) & (counts > numbers[:, 4])  # see :func:`softlab.timing.memory.is_bulk`
+        return bool(_KNOWN[space, kind].all() and not (bulk & _FAR[space]).any())
 
 
 class MemoryArrays:
@@ -56,7 +69,7 @@ class MemoryArrays:
         self._memory, self._regions = memory, [*memory.sharing.regions, Region(-1, -1, 1.0, 0.0, 1.0, 1.0)]
         self._tables(asked)
         self._fill_requests(asked)
-        self._fill_regions()
+        self._fill_regions(asked.blocks)
         self._fill_state(memory)
         self._fill_figures(memory)
         self._fill_atomics(memory)
@@ -64,47 +77,50 @@ class MemoryArrays:
     @classmethod
     def of(cls, program: TimedProgram, asked: Asked, memory: Memory) -> MemoryArrays | None:
         """The arrays; None where the compiled loop does not know what the launch asks for."""
-        if any(row[0] in _OUTSIDE for row in program.rows):
+        if program.actions.intersection(_OUTSIDE):
             return None
         return cls(memory, asked) if asked.known else None
 
     def table(self, name: int) -> np.ndarray:
         """One of the tables."""
-        first = int(self.m[name])
-        whole = name < loop.FIRST_OF_FLOATS
-        return (self.m if whole else self.f)[first : first + self._sizes[name - loop.FIRST_TABLE]]
+        number = name - loop.FIRST_TABLE
+        first = self._starts[number]
+        return (self.m if name < loop.FIRST_OF_FLOATS else self.f)[first : first + self._sizes[number]]
 
     def _number(self, asked: Asked) -> int:
         """Numbers for all sectors, and for words that loops swap: how many words."""
-        requests = asked.requests
-        space, codes = requests.numbers.T[[1, 6]]
+        requests, counts = asked.requests, asked.requests.counts
+        space, keys = requests.numbers[:, 1], requests.sectors
         warp = np.repeat(np.arange(len(asked.warps)), asked.warps)
-        local, swaps = space == Space.LOCAL, (space == Space.SHARED) & (codes == SWAPS)
-        of_memory = np.repeat(local | (space == Space.GLOBAL), requests.counts)
-        keys = requests.sectors.copy()
-        inner = np.repeat(local, requests.counts)
-        keys[inner] = ~(np.repeat(warp, requests.counts)[inner] << 24 | keys[inner])
-        self._pairs = distinct(keys[of_memory] >> 1)
-        self._slots = np.zeros(len(keys), np.int64)
+        local, swaps = space == _LOCAL, (space == _SHARED) & (requests.numbers[:, 6] == SWAPS)
+        if local.any():
+            keys, inner = keys.copy(), np.repeat(local, counts)
+            keys[inner] = ~(np.repeat(warp, counts)[inner] << 24 | keys[inner])
+        of_memory = np.repeat(_FAR[space], counts)
         wanted = keys[of_memory]
-        self._slots[of_memory] = 2 * np.searchsorted(self._pairs, wanted >> 1) + (wanted & 1)
-        inner = np.repeat(swaps, requests.counts)
-        words = np.repeat(asked.block_of[warp], requests.counts)[inner] << 20 | requests.sectors[inner]
-        swapped = distinct(words)
-        self._slots[inner] = np.searchsorted(swapped, words)
+        pairs = wanted >> 1
+        self._pairs = distinct(pairs)
+        self._slots = np.zeros(len(keys), np.int64)
+        self._slots[of_memory] = 2 * self._pairs.searchsorted(pairs) + (wanted & 1)
+        swapped = np.zeros(0, np.int64)
+        if swaps.any():
+            inner = np.repeat(swaps, counts)
+            words = np.repeat(asked.block_of[warp], counts)[inner] << 20 | requests.sectors[inner]
+            swapped = distinct(words)
+            self._slots[inner] = swapped.searchsorted(words)
         self._numbers = {name: _numbered(self._pairs >> shift) for name, shift in _PAIRS.items()}
         return len(swapped)
 
     def _tables(self, asked: Asked) -> None:
         """Room for all tables."""
         requests, swapped, keys = asked.requests, self._number(asked), len(asked.requests.sectors)
-        space, kinds = requests.numbers.T[[1, 2]]
+        space, kinds = requests.numbers[:, 1], requests.numbers[:, 2]
         lines, pieces, rows, pages = (int(one[-1]) + 1 if len(one) else 0 for one in self._numbers.values())
         m, warps, pairs, regions = len(requests.counts), len(asked.warps), len(self._pairs), len(self._regions)
         orders = [region.order for region in self._regions]
         numbers, covered = sum(len(o.numbers) for o in orders), sum(len(o.covered) for o in orders)
         joins, most = regions * (int(asked.warps.max(initial=0)) + 1), int(requests.counts.max(initial=0)) + 1
-        adds = (space == Space.GLOBAL) & ((kinds == Kind.ATOMIC) | (kinds == Kind.REDUCTION))
+        adds = (space == _GLOBAL) & ((kinds == _ATOMIC) | (kinds == _REDUCTION))
         added, units = (pairs, lines + pieces) if adds.any() else (0, 0)
         entries, p = self._memory.begun_lines.most, self._memory.p
         whole = (
@@ -116,14 +132,16 @@ class MemoryArrays:
         curves = sum(2 * len(one) for one in (p.l2_loaded, p.loaded, p.loaded_copy, p.l2_parts))
         real = (
             2 * pairs, 2 * pairs, 2 * pairs, 2 * pairs, m, keys, keys, rows, pages, 4 * (entries + 1), joins,
-            regions, regions, regions, regions, regions, regions, regions, regions, regions, regions, numbers, 33, 32,
-            32, len(self._memory.dram.costs), warps, warps, swapped, warps, curves, regions, regions,
+            regions, regions * (asked.blocks + 1), regions, regions, regions, regions, regions, regions, regions,
+            regions, numbers, 33, 32, 32, len(self._memory.dram.costs), warps, warps, swapped, warps, curves, regions,
+            regions,
             *(regions + 2 * added,) * 3, *(units,) * 4, *(2 * added,) * 3,
         )  # fmt: skip
         starts = [*accumulate(whole, initial=loop.INTS)], [*accumulate(real, initial=loop.FLOATS)]
         self._sizes = [*whole, *real]
         self.m, self.f = np.zeros(starts[0][-1], np.int64), np.zeros(starts[1][-1])
-        self.m[loop.FIRST_TABLE : loop.INTS] = [*starts[0][:-1], *starts[1][:-1]]
+        self._starts = [*starts[0][:-1], *starts[1][:-1]]
+        self.m[loop.FIRST_TABLE : loop.INTS] = self._starts
 
     def _fill_requests(self, asked: Asked) -> None:
         """What warps ask for, and where it lies."""
@@ -141,13 +159,16 @@ class MemoryArrays:
         sides[line, pairs & 1] = np.arange(len(pairs))
         self.table(loop.SET_OF)[:] = self._memory.places.of(pairs[_first(line)] >> 1)
 
-    def _fill_regions(self) -> None:
-        """The arrays; the last one stands for sectors of none."""
+    def _fill_regions(self, blocks: int) -> None:
+        """The arrays; the last one stands for sectors of none. blocks: of the simulated SM."""
         memory, regions = self._memory, self._regions
         firsts = [region.first for region in regions]
         self.table(loop.FIRSTS)[:], self.table(loop.LASTS)[:] = firsts, [region.last for region in regions]
         self.table(loop.FIRST_ID)[:] = [*map(firsts.index, firsts[:-1]), len(regions) - 1]
         self.table(loop.FETCHED_BY)[:] = self.table(loop.BEGUN)[:] = -1.0
+        # A row per number of blocks that have ended: the loop goes on to the next one.
+        done = [number / max(1, blocks) for number in range(blocks + 1)]
+        self.table(loop.SEEN_NOW)[:] = [region.seen(share) for share in done for region in regions]
         ordered, numbers, covered = self.table(loop.ORDERED).reshape(-1, 5), 0, 0
         for region, row in zip(regions, ordered, strict=True):
             order = region.order
@@ -249,10 +270,6 @@ class MemoryArrays:
         yield from (p.atomic_return, p.atomic_return_sector, p.atomic_lane, p.atomic_pass, p.atomic_slow_pass)
         yield p.atomic_float_lane
 
-    def ended(self, done: float) -> None:
-        """A share of the grid's blocks has ended."""
-        self.table(loop.SEEN_NOW)[:] = [region.seen(done) for region in self._regions]
-
     def copies(self, w: int) -> float:
         """When the last asynchronous copy of a warp is there."""
         return float(self.table(loop.WARP_COPIES)[w])
@@ -278,8 +295,7 @@ class MemoryArrays:
         dram.free, dram.moved, dram.busy = (float(f[k]) for k in (loop.DRAM_FREE, loop.DRAM_MOVED, loop.DRAM_BUSY))
         dram.read, dram.written = float(f[loop.DRAM_READ]), float(f[loop.DRAM_WRITTEN])
         variances = self.table(loop.WAIT_VARIANCE)
-        for w in self.table(loop.WAITED)[: int(m[loop.OWNERS])].tolist():
-            memory.slowest.waits[w] = Waits(variance=float(variances[w]))
+        memory.slowest.were(variances[self.table(loop.WAITED)[: m[loop.OWNERS]]].tolist())
         memory.atomics = int(m[loop.ATOMICS])
         if memory.atomics:
             free = max(self.table(name).max() for name in (loop.ARRAY_FREE, loop.LINE_FREE, loop.SUM_FREE))

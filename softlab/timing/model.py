@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import compress
 from math import prod
 from typing import Any
 
@@ -181,7 +180,7 @@ def _clock(launch: Timed, sample: Sample, p: Parameters) -> BlockClock:
 def _of_cache(p: Parameters, cache: str, sample: Sample) -> Parameters:
     if cache == "warm":
         return p
-    return replace(p, constant_miss=p.constant_miss + interpolated(p.constant_cold, sample.active))
+    return p.with_constant_miss(p.constant_miss + interpolated(p.constant_cold, sample.active))
 
 
 def _last_warp(
@@ -225,7 +224,7 @@ def _shared(
         filled = min(1.0, written / (32 * sectors)) if written else 1.0
         shared = columns.known[key] = sharing(
             columns.touched(), stored, launch.blocks, at_once, p.l2_capacity, launch.extents, filled,
-            tuple(loaded(columns).values()), columns.added,
+            lambda: tuple(loaded(columns).values()), columns.added,
         )  # fmt: skip
     kept = interpolated(p.again, shared.footprint) if warm else 0.0
     if warm and kept < 1:  # what the launch before has stored is written back meanwhile
@@ -246,7 +245,7 @@ def _memory(
     local = at_once * columns.local_bytes
     works = (
         columns.instructions_of_blocks,
-        dict(zip(columns.blocks.tolist(), columns.lanes_adding, strict=True)),
+        dict(zip(columns.blocks.tolist(), columns.lanes_adding.tolist(), strict=True)),
     )
     alike, adding = (_alike(launch, sample, work) for work in works)
     warps = min(sample.per_sm, sample.resident) * -(-prod(launch.block) // 32)
@@ -259,18 +258,23 @@ def _memory(
     return Memory(p, found, sample.active, kept, carved, not warm, local, alike, adding, warps, lines, beside, even)
 
 
-def _alike(launch: Timed, sample: Sample, work: Mapping[int, float]) -> float:
+def _alike(launch: Timed, sample: Sample, work: Mapping[int, int]) -> float:
     """Of how many SMs like the simulated one all work of the launch is: it may have more than the others.
 
     Arguments:
         work: block -> its work, of those that were interpreted.
     """
-    usual = [done for block, done in work.items() if len(work) == launch.blocks or 0 < block < launch.blocks - 1]
+    blocks = launch.blocks
+    usual = [done for block, done in work.items() if len(work) == blocks or 0 < block < blocks - 1]
     own = [work[block] for block in sample.blocks if block in work]
     if not (own and sum(own)):
         return float(sample.active)
-    mean = float(np.mean(usual)) if usual else float(np.mean(own))
-    return min(float(sample.active), mean * launch.blocks / (float(np.mean(own)) * sample.per_sm))
+    mean = _mean(usual) if usual else _mean(own)
+    return min(float(sample.active), mean * blocks / (_mean(own) * sample.per_sm))
+
+
+def _mean(values: Sequence[int]) -> float:
+    return sum(values) / len(values)
 
 
 def _record(
@@ -279,7 +283,8 @@ def _record(
 ) -> Estimate:  # fmt: skip
     every = np.array(list(columns.instructions_of_blocks.values()), float)
     use = _use(memory, run, p)
-    states = [sum(one) for one in run.states]
+    entries = np.nonzero(run.states)
+    states = np.bincount(entries[0], run.states[entries], len(REASONS)).tolist()
     total = sum(states) or 1.0
     stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
     kernel_us = cycles / p.clock_mhz
@@ -309,7 +314,7 @@ def _record(
         blocks=len(counts),
         validated=unmeasured or validated(device, bound, cache, p),
         notes=(*notes, *_notes_of_launch(launch)),
-        _lines=_lines(program, run, len(counts) * warps * max(done, 1e-9)),
+        _lines=_lines(program, run, entries, total, max(len(counts) * warps * max(done, 1e-9), 1.0)),
     )
     fits = memory.sharing.footprint <= p.l2_capacity
     return _with_bytes_off(_with_loads_of_others(found, columns), launch, columns, memory.dram.written * scale, fits)
@@ -412,14 +417,14 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
             reasons.append(f"{what}, so the waits may be too short")
     elif columns.most_lanes(code.tries) > 1:
         reasons.append("threads of a block wait for each other at a lock, and how often they look is known roughly")
-    elif prod(launch.block) > 1 and code.looks[columns.executed].any():
+    elif prod(launch.block) > 1 and columns.execute(code.looks):
         reasons.append(
             "threads of a block look at memory until others have written it, and how often is not known: the estimate "
             "may be several times too long or too short"
         )
-    if code.sleeps[columns.executed].any():
+    if columns.execute(code.sleeps):
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
-    if code.times_itself[columns.executed].any():
+    if columns.execute(code.times_itself):
         reasons.append("a loop reads a clock, which counts instructions here and no cycles")
     if launch.sharers == launch.blocks:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
@@ -431,20 +436,23 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
     return f"not validated: {'; '.join(reasons)}" if reasons else ""
 
 
-def _lines(program: TimedProgram, run: SmRun, warps: float) -> dict[int, LineTime]:
-    by_reason: dict[int, list[float]] = {}
-    for reason, values in enumerate(run.states):
-        for line, value in compress(zip(program.lines, values, strict=True), values):
-            if line not in by_reason:
-                by_reason[line] = [0.0] * len(REASONS)
-            by_reason[line][reason] += value
+def _lines(
+    program: TimedProgram, run: SmRun, entries: tuple[np.ndarray, ...], total: float, warps: float
+) -> dict[int, LineTime]:
+    """Line -> its time. entries: reasons and instructions of the cycles that are not 0. total: the sum of all."""
+    reason, index = entries
+    names, first, line = np.unique(program.line_numbers[index], return_index=True, return_inverse=True)
+    # Sums in the order of the entries.
+    sums = np.bincount(line * len(REASONS) + reason, run.states[entries], len(names) * len(REASONS))
+    values = sums.reshape(-1, len(REASONS)).tolist()
     behind: dict[int, dict[int, float]] = {}
     for (waiting, setter), value in run.waits.items():
         found = behind.setdefault(program.lines[waiting], {})
         found[program.lines[setter]] = found.get(program.lines[setter], 0.0) + value
-    total = sum(map(sum, run.states)) or 1.0
+    lines = [(name, values[k]) for k, name in enumerate(names.tolist())]
     return {
-        line: _line(line, values, behind.get(line, {}), total, max(warps, 1.0)) for line, values in by_reason.items()
+        name: _line(name, own, behind.get(name, {}), total, warps)
+        for name, own in (lines[k] for k in np.argsort(first).tolist())
     }
 
 

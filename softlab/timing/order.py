@@ -18,14 +18,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction, Int64s
-from softlab.sass.streams import Kind, Space
 from softlab.timing.columns import Columns
-from softlab.timing.distinct import ascending
+from softlab.timing.distinct import ascending, distinct
 
 #: Blocks of the sample that are compared with each other, and accesses by which one is earlier: two next to each other
 #: may wait for memory together.
@@ -70,25 +70,8 @@ def loaded(columns: Columns) -> dict[int, Loaded]:
     known = columns.blocks.tolist()
     last = len(known) - 1
     compared = known if last < _COMPARED else [known[k * last // (_COMPARED - 1)] for k in range(_COMPARED)]
-    return {one: _loaded(columns, one) for one in compared}
-
-
-def _loaded(columns: Columns, block: int) -> Loaded:
-    """The pairs of sectors of global memory that a block loads, and by which access first."""
-    warps = np.flatnonzero(columns.block_of_stream == block)
-    low, high = int(warps[0]), int(warps[-1]) + 1
-    if high - low != len(warps):  # other blocks are between its warps
-        columns = Columns.of(columns.streams_of((block,)))
-        low, high = 0, len(columns.requests)
-    first, last = (int(columns.requests[:end].sum()) for end in (low, high))
-    begin, end = (int(columns.counts[:place].sum()) for place in (first, last))
-    requests, counts = columns.requests[low:high], columns.counts[first:last]
-    space, kind = columns.space[first:last], columns.kind[first:last]
-    wanted = (space == Space.GLOBAL) & ((kind == Kind.LOAD) | (kind == Kind.ASYNC_COPY))
-    numbers = np.arange(last - first) - np.repeat(np.cumsum(requests) - requests, requests)
-    return _first(
-        columns.sectors[begin:end][np.repeat(wanted, counts)] >> 1, np.repeat(numbers[wanted], counts[wanted])
-    )
+    loads = columns.loads_of(compared)
+    return {one: _first(sectors >> 1, numbers) for one, (sectors, numbers) in zip(compared, loads, strict=True)}
 
 
 def _first(pairs: np.ndarray, numbers: np.ndarray) -> Loaded:
@@ -115,8 +98,10 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
     if len(inner) < 2 or share <= 1:
         return NEVER
     together = np.concatenate([numbers for _, numbers in inner])
-    used, part = np.unique(together, return_inverse=True)
-    mine = np.bincount(part, minlength=len(used)).astype(float)
+    each = np.bincount(together)
+    used = np.flatnonzero(each)
+    part = (np.cumsum(each > 0) - 1)[together]
+    mine = each[used].astype(float)
     met, before = _met(inner, part, len(used))
     # Accesses that few blocks have in common are judged together with those behind them.
     parts = np.minimum(np.floor((np.cumsum(met) - met) / _ENOUGH), max(0, int(met.sum() / _ENOUGH) - 1)).astype(int)
@@ -186,7 +171,7 @@ def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[
             continue
         low, high = min(int(part[0]) for part in parts), max(int(part[-1]) for part in parts)
         # The last block of a grid may have less than the others.
-        met, each = len(np.unique(np.concatenate(parts))), float(np.median([len(part) for part in parts]))
+        met, each = len(distinct(np.concatenate(parts))), float(median(map(len, parts)))
         places = high - low + 1
         # Blocks that load parts of their own cover more together than blocks that load at random.
         apart = met >= _APART * sum(map(len, parts))
@@ -198,5 +183,5 @@ def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[
 
 def _within(one: Loaded, first: int, last: int) -> Loaded:
     pairs, numbers = one
-    low, high = np.searchsorted(pairs, first, "left"), np.searchsorted(pairs, last, "right")
+    low, high = pairs.searchsorted(first, "left"), pairs.searchsorted(last, "right")
     return pairs[low:high], numbers[low:high]

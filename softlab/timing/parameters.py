@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from math import log2
 from typing import Any
 
@@ -203,6 +203,17 @@ class Parameters:
     drain: tuple[Curve, Curve] = (((1.0, 400.0),), ((1.0, 400.0),))
     first_load: tuple[Curve, Curve] = (((1.0, 0.0),), ((1.0, 0.0),))
     provisional: Mapping[str, str] = field(default_factory=dict)
+
+    def with_constant_miss(self, cycles: float) -> Parameters:
+        """The same, but for the cycles of a line of constant memory that is not there."""
+        if cycles not in self._of_constant_misses:
+            self._of_constant_misses[cycles] = replace(self, constant_miss=cycles)
+        return self._of_constant_misses[cycles]
+
+    @cached_property
+    def _of_constant_misses(self) -> dict[float, Parameters]:
+        """What :meth:`with_constant_miss` has given."""
+        return {}
 
     def block_interval(self, threads: int) -> float:
         """Cycles of the whole GPU between the starts of two blocks of this size."""

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
+import numpy as np
+
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import EstimateError
 from softlab.sass.products import SHAPES, registers_of_operands
@@ -178,6 +180,16 @@ class TimedProgram:
         """Line of constant memory that an operand reads -> its number."""
         lines = sorted({row[12] for row in self.rows if row[12] >= 0})
         return {line: number for number, line in enumerate(lines)}
+
+    @cached_property
+    def actions(self) -> frozenset[int]:
+        """The actions that any of them has."""
+        return frozenset(row[0] for row in self.rows)
+
+    @cached_property
+    def line_numbers(self) -> np.ndarray:
+        """:attr:`lines` as int64."""
+        return np.array(self.lines, np.int64)
 
     @cached_property
     def whole(self) -> array[int]:

@@ -183,7 +183,7 @@ def slowest(
     sampled = float(np.mean([counts[b] for b in sample.blocks]))  # one block of a short end does not stand for all
     even = work.max() <= MORE * min(work.mean(), sampled)
     at_once = sample.per_sm <= sample.resident
-    if len(known) < 2 or blocks > _DEALT or (even and not (longest and at_once)):
+    if len(known) < 2 or blocks > _DEALT or (even and not (at_once and _has_longer(sample, longest or {}))):
         return sample
     inner = known if len(known) > 4 else np.array(sample.blocks)
     middle = known[1:-1] if len(known) > 4 else inner
@@ -221,28 +221,36 @@ def places(blocks: int, sms: int, resident: int) -> list[int]:
 
 def _dealt(sample: Sample, takes: np.ndarray, sms: int, interval: float) -> list[list[int]]:
     """The blocks of each SM in the order in which they start. takes: cycles that each block of the grid takes."""
-    first, cycles = min(len(takes), sms * sample.resident), takes.tolist()
+    first = min(len(takes), sms * sample.resident)
     dealt: list[list[int]] = [[] for _ in range(sms)]
-    # Of places that come free at the same time each SM gives one before any gives its second.
-    free = []
     for block, sm in enumerate(places(first, sms, sample.resident)):
-        turn = len(dealt[sm])
-        free.append((interval * sms * turn + cycles[block], turn, sm))
         dealt[sm].append(block)
-    free.sort()
-    for block in range(first, len(cycles)):
-        end, turn, sm = free[0]
-        heapreplace(free, (end + cycles[block], turn, sm))
-        dealt[sm].append(block)
+    if first < len(takes):
+        cycles = takes.tolist()
+        # Of places that come free at the same time each SM gives one before any gives its second.
+        free = sorted(
+            (interval * sms * turn + cycles[block], turn, sm)
+            for sm, own in enumerate(dealt)
+            for turn, block in enumerate(own)
+        )
+        for block in range(first, len(takes)):
+            end, turn, sm = free[0]
+            heapreplace(free, (end + cycles[block], turn, sm))
+            dealt[sm].append(block)
     return sorted(filter(None, dealt))
 
 
 def _longest(sample: Sample, dealt: Iterable[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
     """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
-    last = max(longest, key=longest.__getitem__)
-    if longest[last] <= MORE * max(longest[block] for block in sample.blocks):
+    if not _has_longer(sample, longest):
         return ()
+    last = max(longest, key=longest.__getitem__)
     return next((tuple(one.tolist()) for one in dealt if last in one), ())
+
+
+def _has_longer(sample: Sample, longest: Mapping[int, float]) -> bool:
+    """Whether the longest warp of all is longer than those of the sample. longest: as of :func:`slowest`."""
+    return bool(longest) and max(longest.values()) > MORE * max(longest[block] for block in sample.blocks)
 
 
 def unseen(longest: Mapping[int, float], blocks: int) -> float:

@@ -13,7 +13,7 @@ the other SMs have loaded. Two observations tell how many blocks share a sector 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -103,7 +103,7 @@ def _first(region: Region) -> int:
 
 def sharing(
     touched: Sequence[np.ndarray], stored: Sequence[np.ndarray], blocks: int, per_wave: int, l2_bytes: int,
-    extents: Sequence[tuple[int, int]] = (), filled: float = 1.0, loaded: Sequence[Loaded] = (),
+    extents: Sequence[tuple[int, int]] = (), filled: float = 1.0, loaded: Callable[[], Sequence[Loaded]] = tuple,
     added: Sequence[np.ndarray] = (),
 ) -> Sharing:  # fmt: skip
     """The sharing of a launch.
@@ -115,7 +115,7 @@ def sharing(
         l2_bytes: capacity of L2.
         filled: the share of the bytes of the stored sectors that the stores write.
         extents: the first and the last sector of each array argument; found from the sectors where there are none.
-        loaded: what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
+        loaded: gives what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
         added: the distinct sectors that each block has atomics on, as ``touched``.
     """
     together = np.concatenate([*touched, np.zeros(0, np.int64)])
@@ -134,8 +134,7 @@ def sharing(
             close = _together(every, first, last)
             unique = _within(every, first, last) / met
             regions.append(_region(first, last, total, met, len(touched), blocks, per_wave, scale, close, unique))
-    regions.sort(key=_first)
-    regions = [_in_order(one, loaded, blocks, per_wave) for one in regions]
+    regions = _in_order(sorted(regions, key=_first), loaded, blocks, per_wave)
     written, filled, neighbours = _written(stored, scale, filled, extents)
     dirty = written / (_DIRTY_SHARE * l2_bytes) - 1
     footprint = float(sum(r.unique for r in regions)) * _SECTOR * _sparse(every, 2)
@@ -144,16 +143,22 @@ def sharing(
 
 def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
     """Sector -> the share of other blocks that have atomics on it, too, if any of the sample has."""
-    sectors, blocks = counted(np.concatenate([*added, np.zeros(0, np.int64)]))
+    if not any(map(len, added)):
+        return {}
+    sectors, blocks = counted(np.concatenate(added))
     several = blocks > 1
     shares = (blocks[several] - 1) / max(1, len(added) - 1)
     return dict(zip(sectors[several].tolist(), shares.tolist(), strict=True))
 
 
-def _in_order(one: Region, loaded: Sequence[Loaded], blocks: int, per_wave: int) -> Region:
-    """The region with what is known of the order in which blocks load it."""
-    found = order(loaded, one.first, one.last, blocks, per_wave, one.share)
-    return replace(one, order=found)
+def _in_order(
+    regions: list[Region], loaded: Callable[[], Sequence[Loaded]], blocks: int, per_wave: int
+) -> list[Region]:
+    """The regions with what is known of the order in which blocks load them."""
+    if all(one.share <= 1 for one in regions):  # no block loads what others have loaded
+        return regions
+    known = loaded()
+    return [replace(one, order=order(known, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
 
 
 def _written(
@@ -173,7 +178,7 @@ def _written(
         count, capacity = scale * met, float(last - first + 1)
         if not count:
             continue
-        inner = every[np.searchsorted(every, first) : np.searchsorted(every, last, "right")]
+        inner = every[every.searchsorted(first) : every.searchsorted(last, "right")]
         unique, all_of_it = min(count, capacity), count >= _COVERED * capacity
         share = 1.0 if all_of_it else filled
         lines = min(unique * _sparse(inner, 2), capacity)
@@ -213,7 +218,7 @@ def _at_once(spread: float, blocks: int, per_wave: float) -> float:
 
 def _together(every: np.ndarray, first: int, last: int) -> float:
     """Sectors of 256 bytes that the sample touches where it touches one."""
-    low, high = np.searchsorted(every, first, "left"), np.searchsorted(every, last, "right")
+    low, high = every.searchsorted(first, "left"), every.searchsorted(last, "right")
     return float((high - low) / len(distinct_neighbours(every[low:high], 3)))
 
 
@@ -236,7 +241,7 @@ def blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: floa
 
 
 def _within(sectors: np.ndarray, first: int, last: int) -> int:
-    return int(np.searchsorted(sectors, last, "right") - np.searchsorted(sectors, first, "left"))
+    return int(sectors.searchsorted(last, "right") - sectors.searchsorted(first, "left"))
 
 
 def _extents(every: np.ndarray) -> list[tuple[int, int]]:

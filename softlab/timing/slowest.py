@@ -9,6 +9,7 @@ rows, and 11 541 and 14 725 where they lie in two; with a warm cache 5450 and 59
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
@@ -34,6 +35,7 @@ class Slowest:
         """deviation: the standard deviation of an answer, in cycles."""
         self._deviation = deviation
         self.waits: dict[int, Waits] = {}
+        self._variances: Sequence[float] | None = None
 
     def wait(self, warp: int, start: float, done: float, row: int) -> None:
         """A load of a warp that is issued at ``start`` and that DRAM answers at ``done``."""
@@ -44,13 +46,21 @@ class Slowest:
             one.variance += 1 + 2 * AGAIN**2 * (one.of_row - 1)
         one.until = max(one.until, done)
 
+    def were(self, variances: Sequence[float]) -> None:
+        """The compiled loop has seen the waits. variances: of the warps that waited, in the order of their first
+        ones."""
+        self._variances = variances
+
     def later(self, sms: float) -> float:
         """Cycles by which the slowest of all warps of ``sms`` SMs ends behind the slowest one of this SM. That every
         warp waits once is in the time of the first load."""
-        count = len(self.waits)
+        variances = self._variances
+        if variances is None:
+            variances = [one.variance for one in self.waits.values()]
+        count = len(variances)
         if not count:
             return 0.0
-        deviation = self._deviation * sum(sqrt(one.variance) - 1 for one in self.waits.values()) / count
+        deviation = self._deviation * sum(sqrt(variance) - 1 for variance in variances) / count
         return deviation * (_largest(count * sms) - _largest(count))
 
 

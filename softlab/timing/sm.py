@@ -20,17 +20,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from softlab.timing import issue as loop
 from softlab.timing.blocks import BlockClock
 from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory
 from softlab.timing.parameters import Parameters
-from softlab.timing.program import Action, Pipe, TimedProgram
+from softlab.timing.program import Pipe, TimedProgram
 from softlab.timing.residents import Residents, SmRun
 from softlab.timing.stalls import MEMBAR, REASONS
 from softlab.timing.work import BlockWork
 
-_CONSTANT, _ARRIVE = int(Pipe.CONSTANT), int(Action.ARRIVE)
+_CONSTANT = int(Pipe.CONSTANT)
 #: What a run spends at most, in instructions of the compiled loop. So a run takes about a second at most in Python, and
 #: it is 0.8 million instructions of which every fifth asks for something (``loop.ANSWER``).
 _BUDGET = 4_000_000
@@ -63,17 +65,16 @@ class _Sm(Residents):
         """Issue until all blocks are done, or the budget is spent."""
         result, state = self.result, self.state
         ints, floats = state.ints, state.floats
-        ints[loop.BUDGET], ints[loop.JOURNAL] = budget, self.journal is not None
-        for at in self.clock.first(len(self.blocks)):
-            self.start(at)
+        ints[loop.BUDGET] = budget
         answers = {
-            loop.REQUEST: self._request, loop.FENCE: self._fence, loop.COMMIT: self._commit, loop.END: self._end,
-            loop.FETCH: self._fetch, loop.BARRIER: self._barrier, loop.ARRIVE: self._arrive,
+            loop.REQUEST: self._request, loop.FENCE: self._fence, loop.COMMIT: self._commit, loop.FETCH: self._fetch,
         }  # fmt: skip
         while (wanted := state.go_on()) != loop.FINISHED:
             if self.journal is not None or wanted in (loop.FLUSH, loop.PROGRESS):
                 self._keep(wanted == loop.PROGRESS)
-            if wanted in answers:
+            if wanted == loop.STARTED:
+                self._started()
+            elif wanted in answers:
                 ints[loop.BUDGET] -= loop.ANSWER
                 answers[wanted](ints[loop.WARP], ints[loop.INDEX], floats[loop.T])
         self._keep(False)
@@ -82,11 +83,10 @@ class _Sm(Residents):
         memory.lsu_free, memory.lsu_busy, memory.shared_busy = floats[loop.LSU_FREE : loop.LSU_FREE + 3]
         if self.arrays is not None:
             self.arrays.write_back()
-        n = len(self.program.rows)
-        values = state.states.tolist()
-        result.states = [values[n * reason : n * reason + n] for reason in range(len(REASONS))]
+        result.states = np.array(state.states).reshape(len(REASONS), len(self.program.rows))
         result.busy = floats[loop.BUSY : loop.BUSY + len(Pipe)].tolist()
-        result.issued = ints[loop.ISSUED]
+        result.issued, result.warp_cycles = ints[loop.ISSUED], floats[loop.WARP_CYCLES]
+        result.finished = state.table(loop.FINISHES)[: ints[loop.ENDED]].tolist()
         result.complete = len(result.finished) == len(self.blocks)
         result.cycles = max(result.finished, default=0.0) if result.complete else min(state.now)
         # A kernel has ended when its stores and reductions have arrived.
@@ -121,7 +121,7 @@ class _Sm(Residents):
 
     def _fence(self, w: int, index: int, t: float) -> None:
         floats, p = self.state.floats, self.p
-        scheduler = self.warps[w].scheduler
+        scheduler = self.state.schedulers[w]
         floats[loop.FREE + loop.PIPES * scheduler + Pipe.MIO] = t + p.mio_interval
         device = self.program.details.get(index, (1, 0))[0]
         hold = self.fenced(w, t) if device else t + p.membar_cta
@@ -140,18 +140,17 @@ class _Sm(Residents):
         if write >= 0 and copies > state.release[6 * w + write]:
             state.release[6 * w + write], state.setters[6 * w + write] = copies, index
 
-    def _end(self, w: int, index: int, t: float) -> None:
-        if self.program.rows[index][0] == _ARRIVE:
-            self.arrive(w, t, index, False)
-        self.result.warp_cycles += t + 1
-        self.end(w, t + 1)
+    def _started(self) -> None:
+        """Code of the block that has begun last: its warps are ready when it is there."""
+        state = self.state
+        block = state.ints[loop.BEGUN] - 1
+        first, last = state.table(loop.FIRST_WARPS)[block : block + 2]
+        for w in range(first, last):
+            if state.positions[w] < state.table(loop.ENDS)[w]:
+                at = state.ready[w]
+                there = self.fetched(w, -9, at, at)
+                loop.wake(state.ints, state.floats, w, there)  # type: ignore[arg-type]
 
     def _fetch(self, w: int, index: int, t: float) -> None:
         floats = self.state.floats
         floats[loop.READY_NOW] = self.fetched(w, index, t, floats[loop.READY_NOW])
-
-    def _barrier(self, w: int, index: int, t: float) -> None:
-        self.arrive(w, t, index, True)
-
-    def _arrive(self, w: int, index: int, t: float) -> None:
-        self.arrive(w, t, index, False)

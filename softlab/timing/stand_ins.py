@@ -10,9 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from softlab.sass.streams import Space
 from softlab.timing.sharing import Region, Sharing
-from softlab.timing.work import BlockWork, MemoryRequest, WarpWork
+from softlab.timing.work import BlockWork
 
 _GLOBAL = int(Space.GLOBAL)
 #: Sectors of 256 bytes: neighbours stay together.
@@ -36,29 +38,27 @@ def with_own_data(order: Sequence[BlockWork], sharing: Sharing, blocks: int) -> 
 
 
 def _moved(work: BlockWork, sharing: Sharing, part: float) -> BlockWork:
-    return replace(work, warps=tuple(_warp(warp, sharing, part) for warp in work.warps))
+    requests = work.requests
+    sectors, counts = requests.sectors.copy(), requests.counts
+    begins = np.cumsum(counts) - counts
+    own = np.flatnonzero((requests.numbers[:, 1] == _GLOBAL) & (counts > 0))
+    first, last = sectors[begins[own]], sectors[begins[own] + counts[own] - 1]
+    at = np.searchsorted([region.first for region in sharing.regions], first, "right") - 1
+    for number, region in enumerate(sharing.regions):
+        if region.spread >= _SHARED or region.first == region.last:
+            continue
+        inside = (at == number) & (first <= region.last)
+        by, chosen = np.zeros(len(counts), np.int64), np.zeros(len(counts), bool)
+        by[own[inside]], chosen[own[inside]] = _further(last[inside], region, part), True
+        chosen = np.repeat(chosen, counts)
+        sectors[chosen] = np.maximum(region.first, sectors[chosen] + np.repeat(by, counts)[chosen])
+    return replace(work, requests=replace(requests, sectors=sectors))
 
 
-def _warp(warp: WarpWork, sharing: Sharing, part: float) -> WarpWork:
-    return replace(warp, requests=[_request(one, sharing, part) for one in warp.requests])
-
-
-def _request(one: MemoryRequest, sharing: Sharing, part: float) -> MemoryRequest:
-    sectors = one[4]
-    if one[1] != _GLOBAL or not sectors:
-        return one
-    region = sharing.place(sectors[0])
-    if region.spread >= _SHARED or region.first == region.last:
-        return one
-    return (*one[:4], _behind(sectors, region, part), *one[5:])
-
-
-def _behind(sectors: tuple[int, ...], region: Region, part: float) -> tuple[int, ...]:
-    """Sectors that lie a part of the array further on; behind its end comes its beginning."""
+def _further(last: np.ndarray, region: Region, part: float) -> np.ndarray:
+    """By how many sectors requests, each with its last sector, lie further on: a part of the array; behind its end
+    comes its beginning."""
     size = region.last - region.first + 1
     by = -(-int(region.unique * part + 1) // _PIECE) * _PIECE
-    first, last = region.first, sectors[-1]
     by = by % size // _PIECE * _PIECE
-    if last + by > region.last:
-        by -= size // _PIECE * _PIECE
-    return tuple(max(first, sector + by) for sector in sectors)
+    return np.where(last + by > region.last, by - size // _PIECE * _PIECE, by)

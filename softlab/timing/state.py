@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 from math import inf
 from typing import Any
 
@@ -15,6 +15,7 @@ from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
+from softlab.timing.blocks import BlockClock
 from softlab.timing.code import PER_LINE
 from softlab.timing.memory import SOURCES, Memory
 from softlab.timing.memory_arrays import Asked, MemoryArrays
@@ -34,43 +35,56 @@ _NO_MEMORY = np.zeros(0, np.int64), np.zeros(0)
 class State:
     """The arrays of one simulation; the other attributes are parts of them, by warp or by scheduler.
 
-    ``asked``: how many requests there are. ``constant_lines``: line of constant memory -> its number.
+    ``asked``: how many requests there are. ``constant_lines``: line of constant memory -> its number. ``block_of`` and
+    ``schedulers``: of each warp. journal: whether there is room for what each warp does when.
     """
 
-    def __init__(self, program: TimedProgram, blocks: Sequence[BlockWork], p: Parameters, memory: Memory) -> None:
-        warps = [warp for block in blocks for warp in block.warps]
-        n, count = len(program.rows), len(warps)
+    def __init__(
+        self, program: TimedProgram, blocks: Sequence[BlockWork], p: Parameters, memory: Memory, clock: BlockClock,
+        journal: bool = False,
+    ) -> None:  # fmt: skip
+        n, count = len(program.rows), sum(len(block.barriers) for block in blocks)
         self._asked = Asked(blocks)
         self.asked = len(self._asked.requests)
         self.constant_lines = lines = program.constant_lines
         depth = max((second for _, second in program.details.values()), default=0) + 1
         whole = (
             loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
-            3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS,
+            3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS, count, count,
+            len(blocks) + 1, len(blocks), len(blocks), loop.OF_BLOCK * len(blocks),
+            loop.BARRIER_ROW * loop.OF_BLOCK * len(blocks), count, len(blocks), count,
+            sum(sum(map(len, block.barriers)) for block in blocks), count,
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
-            8 * loop.QUEUE_ROOM, loop.MOST_WAITS, 5 * loop.MOST_NOTES, 4 * ((n >> PER_LINE) + 1), count,
+            8 * loop.QUEUE_ROOM, loop.MOST_WAITS, 5 * loop.MOST_NOTES * journal, 4 * ((n >> PER_LINE) + 1), count,
+            loop.OF_BLOCK * len(blocks), len(blocks), len(blocks), len(blocks), len(blocks),
         )  # fmt: skip
         starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))
-        self.ints, self.floats = array("q", bytes(8 * starts[0][-1])), array("d", bytes(8 * starts[1][-1]))
+        self.ints, self.floats = array("q", [0]) * starts[0][-1], array("d", [0.0]) * starts[1][-1]
+        self.ints[loop.JOURNAL] = journal
         self._names = [*starts[0][:-1], *starts[1][:-1]]
         self.ints[loop.ROWS : loop.INTS] = array("q", self._names)
         self._sizes = [*whole, *real]
-        self._fill_code(warps)
+        self._fill_code(blocks)
         self.table(loop.ROWS)[:], self.table(loop.FIGURES)[:] = program.whole, program.figures
-        ints, floats = self.ints, self.floats
-        ints[loop.LENGTH], ints[loop.DEPTH], ints[loop.SPACING] = n, depth, count
+        self.ints[loop.LENGTH], self.ints[loop.DEPTH], self.ints[loop.SPACING] = n, depth, count
         self._fill_figures(p)
+        self._fill_blocks(blocks, clock)
         self._forget_waits()
         self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
-        self.now: Any = memoryview(floats)[loop.NOW : loop.NOW + 4]
+        self._show_parts()
+        self._compile(program, memory)
+
+    def _show_parts(self) -> None:
+        """The tables that Python looks at."""
+        self.now: Any = memoryview(self.floats)[loop.NOW : loop.NOW + 4]
         self.ready, self.turns, self.firsts = map(self.table, (loop.READY, loop.TURNS, loop.FIRSTS))
         self.release, self.setters = self.table(loop.RELEASE), self.table(loop.SETTERS)
         self.positions, self.asks = self.table(loop.POSITIONS), self.table(loop.REQUESTS)
+        self.block_of, self.schedulers = self.table(loop.BLOCK_OF), self.table(loop.SCHEDULERS)
         self.groups, self.commits = self.table(loop.GROUPS), self.table(loop.COMMITS)
         self.states, self.constants = self.table(loop.STATES), self.table(loop.CONSTANTS)
-        self._compile(program, memory)
 
     def _compile(self, program: TimedProgram, memory: Memory) -> None:
         """The compiled loop, if it is worth it, for it the memory system, and the arrays as NumPy has them."""
@@ -99,6 +113,27 @@ class State:
         figures = (p.mio_interval, p.branch_taken, p.constant_miss, SOURCES, p.divergence, *p.parted, *p.yielded)
         for place, value in enumerate(figures, loop.MIO_INTERVAL):
             floats[place] = value
+        of_barriers = (p.barrier_latency, p.cluster_barrier, p.barrier_stagger, p.cluster_message)
+        for place, value in enumerate(of_barriers, loop.BARRIER_LATENCY):
+            floats[place] = value
+
+    def _fill_blocks(self, blocks: Sequence[BlockWork], clock: BlockClock) -> None:
+        """The blocks, none of which has begun: their warps, and what these have in registers for barriers."""
+        ints, floats, starts = self.ints, self.floats, clock.first(len(blocks))
+        ints[loop.PHASE], ints[loop.BEHIND] = loop.START, loop.CHOOSE
+        ints[loop.BLOCKS], ints[loop.DUE] = len(blocks), len(starts)
+        floats[loop.INTERVAL], floats[loop.LAST_START] = clock.interval, starts[-1] if starts else 0.0
+        sizes = [len(block.barriers) for block in blocks]
+        operands = [one for block in blocks for one in block.barriers]
+        of_blocks = [number for number, size in enumerate(sizes) for _ in range(size)]
+        for name, values in (
+            (loop.BLOCK_OF, of_blocks), (loop.FIRST_WARPS, accumulate(sizes, initial=0)), (loop.ALIVE, sizes),
+            (loop.OPERANDS, chain.from_iterable(operands)),
+            (loop.NEXT_OPERAND, accumulate(map(len, operands[:-1]), initial=0)),
+        ):  # fmt: skip
+            self.table(name)[:] = array("q", values)
+        self.table(loop.BEGINS)[: len(starts)] = array("d", starts)
+        self.table(loop.TURNAROUNDS)[:] = array("d", clock.turnarounds(len(blocks)))
 
     def table(self, name: int) -> Any:
         """A table, as something that Python reads quickly."""
@@ -106,21 +141,19 @@ class State:
         first, size = self._names[number], self._sizes[number]
         return memoryview(self.ints if name < loop.FIGURES else self.floats)[first : first + size]
 
-    def _fill_code(self, warps: Sequence[Any]) -> None:
+    def _fill_code(self, blocks: Sequence[BlockWork]) -> None:
         """What the warps execute, and their requests."""
-        code = np.concatenate([*(np.asarray(warp.code, np.int32) for warp in warps), np.zeros(1, np.int32)])
-        ends = np.cumsum([len(warp.code) for warp in warps], dtype=np.int64)
-        begins = np.concatenate(([0], ends))[:-1]
-        splits = np.zeros(len(code), np.uint8)
+        # Nothing stands behind the last instruction, but the loop reads it.
+        code = np.concatenate([*(block.code for block in blocks), np.zeros(1, np.int32)])
+        splits = np.concatenate([*(block.splits for block in blocks), np.zeros(1, np.uint8)])
+        ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(block.lengths for block in blocks)]))
+        begins, ends = ends[:-1], ends[1:]
         asked = self._asked.requests.numbers[:, :4].copy()
         # An atomic of shared memory takes more than its passes.
         asked[(asked[:, 1] == _SHARED) & (asked[:, 2] == _ATOMIC), 1] = loop.OUTSIDE
         asked = asked[:, [0, 1, 3]]
         counts = self._asked.warps
         asked[:, 0] += np.repeat(begins, counts)
-        for begin, warp in zip(begins.tolist(), warps, strict=True):
-            if warp.splits:
-                splits[begin + np.fromiter(warp.splits, np.int64)] = np.fromiter(warp.splits.values(), np.uint8)
         self.code, self._splits = array("i", code.tobytes()), array("B", splits.tobytes())
         last = np.cumsum(counts)
         for name, values in (

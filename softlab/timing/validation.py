@@ -40,13 +40,19 @@ def validated(device: Device, bound: str, cache: str, figures: Parameters) -> st
     """One sentence: the error on launches with that bound on that GPU, or why it is not known."""
     if device.name not in DEVICES:
         return f"not validated: no launch was measured on this GPU, only on {' and '.join(DEVICES)}"
-    found = record().get("measured", {}).get(f"{device.name}.{cache}")
-    if found:
-        return sentence(found, device.name, bound, cache)
+    if found := _sentence_of(device.name, bound, cache):
+        return found
     reason = "no launch has been measured against the model's predictions yet"
     if not figures.atlas:
         reason += "; its figures are provisional, since there is no atlas of this GPU"
     return f"not validated: {reason}"
+
+
+@lru_cache(maxsize=64)
+def _sentence_of(device: str, bound: str, cache: str) -> str:
+    """The sentence by the shipped record, "" where it has no launch of the device and cache."""
+    found = record().get("measured", {}).get(f"{device}.{cache}")
+    return sentence(found, device, bound, cache) if found else ""
 
 
 def sentence(found: Mapping[str, Any], device: str, bound: str, cache: str) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from softlab.sass.streams import NO_BARRIERS, Kind, Space, Streams, WarpStream
+from softlab.sass.streams import Kind, Space, Streams, WarpStream
 from softlab.timing.columns import Columns
 from softlab.timing.traits import CodeTraits
 
@@ -21,6 +21,8 @@ from softlab.timing.traits import CodeTraits
 #: tags looks up)
 MemoryRequest = tuple[int, int, int, int, tuple[int, ...], int, int, int, int, int]
 _NUMBERS, _SECTORS = itemgetter(0, 1, 2, 3, 5, 6, 7, 8, 9), itemgetter(4)
+_GLOBAL, _SHARED = int(Space.GLOBAL), int(Space.SHARED)
+_ATOMIC, _COPY = int(Kind.ATOMIC), int(Kind.ASYNC_COPY)
 #: The bank of L1's tags that a line lies in, by its last seven bits: the one hash of these bits by exclusive or that
 #: gives all rows ``interval_sm.LDG.apart.N`` of the atlas, 19 distances between lanes.
 _TAG_BANKS = np.array([(n & 0b0110101).bit_count() % 2 | (n & 0b1011010).bit_count() % 2 << 1 for n in range(128)])
@@ -65,12 +67,15 @@ class Requests(Sequence[MemoryRequest]):
         return cls(numbers.reshape(-1, 9), counts, sectors)
 
     @classmethod
-    def joined(cls, parts: Sequence[Sequence[MemoryRequest]]) -> Requests:
+    def joined(cls, parts: Sequence[Requests]) -> Requests:
         """All of them, one part after the other."""
-        found = [cls.of(part) for part in parts] or [cls.of(())]
+        if len(parts) == 1:
+            return parts[0]
+        found = parts or [cls.of(())]
         return cls(
-            *(np.concatenate(one) for one in zip(*((r.numbers, r.counts, r.sectors) for r in found), strict=True))
-        )
+            np.concatenate([one.numbers for one in found]), np.concatenate([one.counts for one in found]),
+            np.concatenate([one.sectors for one in found]),
+        )  # fmt: skip
 
     @cached_property
     def tuples(self) -> list[MemoryRequest]:
@@ -103,22 +108,61 @@ class WarpWork:
     barriers: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockWork:
-    """One block: its linear index in the grid and its warps."""
+    """One block: its linear index in the grid, and what its warps execute, one warp after the other.
+
+    ``code`` int32 and ``splits`` uint8 (n,): the instructions by index, and what the warp waits for behind each
+    (:class:`Split`, or 0). ``requests``: of all warps. ``lengths`` and ``asked`` int64 (warps,): instructions and
+    requests of each warp. ``barriers``: what each has in registers for barriers.
+    """
 
     block: int
-    warps: tuple[WarpWork, ...]
+    code: np.ndarray
+    splits: np.ndarray
+    requests: Requests
+    lengths: np.ndarray
+    asked: np.ndarray
+    barriers: tuple[tuple[int, ...], ...]
 
-    @cached_property
-    def requests(self) -> Requests:
-        """Those of all its warps, one warp after the other."""
-        return Requests.joined([warp.requests for warp in self.warps])
+    @classmethod
+    def of(cls, block: int, warps: Sequence[WarpWork]) -> BlockWork:
+        """A block of these warps."""
+        codes = [np.asarray(warp.code, np.int32) for warp in warps]
+        splits = [np.zeros(len(code), np.uint8) for code in codes]
+        for found, warp in zip(splits, warps, strict=True):
+            found[list(warp.splits)] = list(warp.splits.values())
+        return cls(
+            block,
+            np.concatenate([*codes, np.zeros(0, np.int32)]),
+            np.concatenate([*splits, np.zeros(0, np.uint8)]),
+            Requests.joined([Requests.of(warp.requests) for warp in warps]),
+            np.array([len(code) for code in codes], np.int64),
+            np.array([len(warp.requests) for warp in warps], np.int64),
+            tuple(tuple(warp.barriers) for warp in warps),
+        )
 
-    @cached_property
+    @property
+    def warps(self) -> tuple[WarpWork, ...]:
+        """Its warps, each by itself."""
+        found = []
+        at = asked = sector = 0
+        for length, count, barriers in zip(self.lengths.tolist(), self.asked.tolist(), self.barriers, strict=True):
+            splits, counts = self.splits[at : at + length], self.requests.counts[asked : asked + count]
+            sectors = int(counts.sum())
+            requests = Requests(
+                self.requests.numbers[asked : asked + count], counts, self.requests.sectors[sector : sector + sectors]
+            )
+            places = np.flatnonzero(splits)
+            parts = dict(zip(places.tolist(), splits[places].tolist(), strict=True))
+            found.append(WarpWork(self.code[at : at + length], requests, parts, barriers))
+            at, asked, sector = at + length, asked + count, sector + sectors
+        return tuple(found)
+
+    @property
     def instructions(self) -> int:
         """Instructions that its warps issue."""
-        return sum(len(warp.code) for warp in self.warps)
+        return len(self.code)
 
 
 def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWork]:
@@ -126,33 +170,46 @@ def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWor
     if not (isinstance(streams, Streams) and (np.diff(streams.block) >= 0).all()):
         streams = sorted(streams, key=lambda stream: (stream.block, stream.warp))
     columns = Columns.of(streams)
-    asked, limits = _requests(columns, code), np.concatenate(([0], np.cumsum(columns.requests))).tolist()
-    ends = np.concatenate(([0], np.cumsum(asked.counts)))[limits].tolist()
-    requests = [
-        Requests(asked.numbers[first:last], asked.counts[first:last], asked.sectors[begin:end])
-        for (first, last), (begin, end) in zip(pairwise(limits), pairwise(ends), strict=True)
-    ]
-    splits = _splits(columns, code)
-    blocks: dict[int, list[WarpWork]] = {}
-    at = 0
-    numbers = zip(columns.block_of_stream.tolist(), columns.lengths.tolist(), requests, strict=True)
-    for (block, length, own), barriers, parts in zip(numbers, _barriers(streams), splits, strict=True):
-        instructions = columns.instructions[at : at + length]
-        blocks.setdefault(block, []).append(WarpWork(instructions, own, parts, barriers))
-        at += length
-    return [BlockWork(block, tuple(works)) for block, works in blocks.items()]
+    requests, splits, barriers = _requests(columns, code), _splits(columns, code), _barriers(streams)
+    # Where each block begins: its warps, instructions, requests and sectors.
+    blocks = columns.block_of_stream
+    first = np.flatnonzero(np.diff(blocks, prepend=-1))
+    warps = [*first.tolist(), len(blocks)]
+    places = (_ends(values)[warps].tolist() for values in (columns.lengths, columns.requests))
+    at, asked = places
+    sectors = _ends(requests.counts)[asked].tolist()
+    return [
+        BlockWork(
+            block, columns.instructions[at[k] : at[k + 1]], splits[at[k] : at[k + 1]],
+            Requests(
+                requests.numbers[asked[k] : asked[k + 1]], requests.counts[asked[k] : asked[k + 1]],
+                requests.sectors[sectors[k] : sectors[k + 1]],
+            ),
+            columns.lengths[warps[k] : warps[k + 1]], columns.requests[warps[k] : warps[k + 1]],
+            tuple(barriers[warps[k] : warps[k + 1]]),
+        )
+        for k, block in enumerate(blocks[first].tolist())
+    ]  # fmt: skip
+
+
+def _ends(counts: np.ndarray) -> np.ndarray:
+    """Where each of some parts begins, and the end of the last one."""
+    return np.concatenate(([0], np.cumsum(counts)))
 
 
 def _barriers(streams: Sequence[WarpStream]) -> list[tuple[int, ...]]:
     """What the barriers of each warp have in registers."""
     if isinstance(streams, Streams):
-        return [tuple(streams.barriers.get(k, NO_BARRIERS).tolist()) for k in range(len(streams))]
+        found: list[tuple[int, ...]] = [()] * len(streams)
+        for k, values in streams.barriers.items():
+            found[k] = tuple(values.tolist())
+        return found
     return [tuple(stream.barriers.tolist()) for stream in streams]
 
 
 def _requests(columns: Columns, code: CodeTraits) -> Requests:
     """The requests of all warps."""
-    passed = (columns.space == Space.SHARED) & (columns.kind != Kind.ATOMIC)
+    passed = (columns.space == _SHARED) & (columns.kind != _ATOMIC)
     lines, looked_up = lines_and_banks(columns.counts, columns.sectors)
     lines = np.maximum(lines, _pieces(columns, code))
     numbers = (
@@ -176,8 +233,11 @@ def _pieces(columns: Columns, code: CodeTraits) -> np.ndarray:
     cycles per copy on one SM, and 57 on all (2026-11-28): as of 32 sectors in 32 lines.
     """
     pieces = np.zeros(len(columns.counts), np.int64)
-    past = (columns.kind == Kind.ASYNC_COPY) & (code.codes[columns.instruction] == 1)
-    source = np.flatnonzero(past[:-1] & (columns.space[:-1] == Space.GLOBAL) & (columns.space[1:] == Space.SHARED))
+    copies = columns.kind == _COPY
+    if not copies.any():
+        return pieces
+    past = copies & (code.codes[columns.instruction] == 1)
+    source = np.flatnonzero(past[:-1] & (columns.space[:-1] == _GLOBAL) & (columns.space[1:] == _SHARED))
     filled, nbytes = columns.counts[source + 1], columns.lanes[source] * code.widths[columns.instruction[source]]
     pieces[source] = np.where(32 * filled > nbytes + 32, filled, 0)
     return pieces
@@ -197,26 +257,28 @@ def lines_and_banks(counts: np.ndarray, sectors: np.ndarray) -> tuple[np.ndarray
     return banks.sum(axis=1), banks.max(axis=1)
 
 
-def _splits(columns: Columns, code: CodeTraits) -> list[dict[int, int]]:
-    """Position -> :class:`Split`, of each warp."""
-    active, instructions = columns.active, columns.instructions
+def _splits(columns: Columns, code: CodeTraits) -> np.ndarray:
+    """Of each instruction a :class:`Split`, or 0: uint8."""
+    active, path, instructions = columns.active, columns.came, columns.instructions
     ends = np.cumsum(columns.lengths)
-    before, after, index, coming = active[:-1], active[1:], instructions[:-1], instructions[1:]
-    inner = np.ones(len(before), bool)
-    inner[ends[:-1] - 1] = False  # the next instruction is of another warp
+    every = np.zeros(len(active), np.uint8)
+    # Lanes that go on together wait for nothing.
+    at = np.flatnonzero((active[1:] != active[:-1]) | (path[1:] != path[:-1]) | (path[1:] == 0))
+    before, after, came, coming = active[at], active[at + 1], path[at], path[at + 1]
+    index, following = instructions[at], instructions[at + 1]
     jumps = code.jumps[index]
-    found = np.zeros(len(before), np.uint8)
+    found = np.zeros(len(at), np.uint8)
     found[(before != after) & (after & ~before == 0) & jumps] = Split.PARTED
-    path = columns.came
-    found[jumps & (coming == index + 1) & (path[:-1] != path[1:]) & (path[1:] & ~path[:-1] == 0)] = Split.AHEAD
-    others = (path[:-1] & path[1:] == 0) & ~code.ends[index] & ~code.meets[coming]
-    places = np.flatnonzero(others)
-    found[places[1:][path[places[:-1] + 1] == path[places[1:]]]] = Split.FURTHER
-    found[others & code.parts[np.maximum(coming - 1, 0)]] = Split.APART
-    yields = np.flatnonzero(code.yields[index])
-    if len(yields):
-        found[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
-    return _by_warp(np.where(inner, found, 0), ends, columns.lengths)
+    found[jumps & (following == index + 1) & (came != coming) & (coming & ~came == 0)] = Split.AHEAD
+    others = np.flatnonzero((came & coming == 0) & ~code.ends[index] & ~code.meets[following])
+    found[others[1:][coming[others[:-1]] == came[others[1:]]]] = Split.FURTHER
+    found[others[code.parts[np.maximum(following[others] - 1, 0)]]] = Split.APART
+    every[at] = found
+    if code.yields.any():
+        yields = np.flatnonzero(code.yields[instructions])
+        every[yields] = np.where(_waiting(path, columns, ends)[yields], Split.GIVEN_WAY, Split.YIELDED)
+    every[ends - 1] = 0  # the next instruction is of another warp
+    return every
 
 
 def _waiting(path: np.ndarray, columns: Columns, ends: np.ndarray) -> np.ndarray:
@@ -225,11 +287,3 @@ def _waiting(path: np.ndarray, columns: Columns, ends: np.ndarray) -> np.ndarray
     for begin, end in zip((ends - columns.lengths).tolist(), ends.tolist(), strict=True):
         later[begin:end] = np.bitwise_or.accumulate(path[begin:end][::-1])[::-1]
     return (later & ~path) != 0
-
-
-def _by_warp(found: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> list[dict[int, int]]:
-    places = np.flatnonzero(found)
-    warp = np.searchsorted(ends, places, "right")
-    limits = np.searchsorted(warp, np.arange(len(ends) + 1)).tolist()
-    positions, kinds = (places - (ends - lengths)[warp]).tolist(), found[places].tolist()
-    return [dict(zip(positions[low:high], kinds[low:high], strict=True)) for low, high in pairwise(limits)]

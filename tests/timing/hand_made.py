@@ -47,7 +47,7 @@ def run(
     code = [*list(range(len(rows) - 1)) * repeat, len(rows) - 1]
     program = TimedProgram((), tuple(rows), details or {}, tuple(range(1, len(rows) + 1)))
     made = [
-        BlockWork(b, tuple(WarpWork(code, requests(b, w) if requests else [], splits or {}) for w in range(warps)))
+        BlockWork.of(b, [WarpWork(code, requests(b, w) if requests else [], splits or {}) for w in range(warps)])
         for b in range(blocks)
     ]
     memory = Memory(parameters, sharing or Sharing.none(), active, warm, 0)

@@ -16,7 +16,7 @@ from tests.timing.hand_made import BARE, access, load, shared, store
 def blocks(count: int) -> list[BlockWork]:
     """Blocks of two warps with ten stores each; one request in eleven is of shared memory."""
     warp = WarpWork([0], [*(store(k, range(4)) for k in range(10)), shared(10, 1)])
-    return [BlockWork(number, (warp, warp)) for number in range(count)]
+    return [BlockWork.of(number, (warp, warp)) for number in range(count)]
 
 
 def test_blocks_that_go_evenly_into_the_sms_have_all_of_them_for_company():

@@ -88,7 +88,7 @@ def test_by_hand_a_load_and_what_waits_for_it():
     ]
     journal = Journal()
     program = TimedProgram((), (*rows, END), {}, (11, 12, 13, 14))
-    blocks = [BlockWork(7, (WarpWork([0, 1, 2, 3], [load(0, range(4))]),))]
+    blocks = [BlockWork.of(7, (WarpWork([0, 1, 2, 3], [load(0, range(4))]),))]
     memory = Memory(BARE, Sharing.none(), 132, 0.0, 0)
     simulate(program, blocks, BARE, memory, BlockClock(BARE, 1, 132), journal=journal)
     found = list(SmTimeline.of(journal, blocks, program.lines).stretches(0))

@@ -29,7 +29,7 @@ _TABLE = Region(1600, 1663, 10.0, 10.0, 64.0)
 
 
 def _block(number: int, first: int) -> BlockWork:
-    return BlockWork(number, (WarpWork([0], [load(0, range(first, first + 4)), load(0, range(1600, 1604))]),))
+    return BlockWork.of(number, (WarpWork([0], [load(0, range(first, first + 4)), load(0, range(1600, 1604))]),))
 
 
 def test_a_block_that_comes_again_has_data_of_its_own_and_the_same_table():

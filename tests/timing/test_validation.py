@@ -43,9 +43,15 @@ def test_a_sentence_about_another_version_says_which_one_is_used_now():
 def folder(tmp_path, monkeypatch):
     """Where ``collect`` reads and writes."""
     monkeypatch.setattr(validation, "RECORD", tmp_path / "data" / "launches.json")
-    validation.record.cache_clear()
+    forget()
     yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    """Let the record be read again."""
     validation.record.cache_clear()
+    validation._sentence_of.cache_clear()
 
 
 def measure(folder: Path, name: str, device: str, error: float, model: int) -> None:
