@@ -1,4 +1,4 @@
-"""LLVM's code of the blocks of a loop: :func:`softlab.sass.native_loops.execute`.
+"""LLVM's code of the blocks of a loop: :func:`softlab.sass.native_loops.execute`. :mod:`.loop_runner` calls it.
 
 A block is a straight run of machine code. Its pure steps are traced (:mod:`softlab.sass.traces`) in sections, each up
 to an access of memory or the end of the block. A section computes all 32 lanes of a warp in a loop that LLVM turns into
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from softlab.emulator.machine.native_loop import constant, memory_type, turns, with_hints
-from softlab.emulator.machine.native_python import DATA_OFFSET, define_with, write_call
+from softlab.emulator.machine.native_python import DATA_OFFSET, define_with
 from softlab.emulator.opcodes.emitter import Emitter
 from softlab.sass import native_loops
 from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, is_per_warp
@@ -142,8 +143,7 @@ class LoopCode:
         from llvmlite import ir
 
         self._ir, self._module, self._size = ir, ir.Module("loop"), ir.IntType(64)
-        known = {native_loops.execute: self._execute()}
-        write_call(ir, self._module, define_with(ir, self._module, native_loops.run, known))
+        self._write()
         return with_hints(str(self._module))
 
     def _function(self, name: str, arguments: Sequence[Any]) -> tuple[Any, Any]:
@@ -152,7 +152,8 @@ class LoopCode:
         function.attributes.add("noinline")
         return function, self._ir.IRBuilder(function.append_basic_block("entry"))
 
-    def _execute(self) -> Any:
+    def _write(self) -> None:
+        """The function ``loop``, which does what :func:`softlab.sass.native_loops.execute` says."""
         size = self._size
         self._find = define_with(self._ir, self._module, native_loops.find, {}, "find")
         self._find_shared = define_with(self._ir, self._module, native_loops.find_shared, {}, "find_shared")
@@ -161,7 +162,8 @@ class LoopCode:
             for at, sections in enumerate(block.parts):
                 last = at == len(block.parts) - 1
                 made.append(self._part(len(made), sections, block.branch if last else None))
-        function, b = self._function("execute", [size] * 12)
+        function, b = self._function("loop", [size] * len(signature(native_loops.execute).parameters))
+        function.linkage = "external"
         none = function.append_basic_block("none")
         switch = b.switch(function.args[0], none)
         for number, one in enumerate(made):
@@ -170,7 +172,6 @@ class LoopCode:
             here = self._ir.IRBuilder(at)
             here.ret(here.call(one, function.args[1:]))
         self._ir.IRBuilder(none).ret(size(0))
-        return function
 
     # A part of a block
 

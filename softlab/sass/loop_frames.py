@@ -128,6 +128,7 @@ class Frame:
         of_loop.bring(machine)
         ends = self._take_paths(loop, room)
         room.begin(min(most, _MOST_RUNS), len(machine.code.instructions))
+        state[native_loops.EXECUTE] = loop.address
         arrays = self._arrays(loop, state)
         found = loop.call(
             *(id(loop.about), len(loop.blocks), id(of_loop.block_of), room.warps, id(state), id(ends)),

@@ -78,11 +78,22 @@ class _Array:
         assert self._own is not None
         pages = offset >> PAGE_BITS
         if not all_true(self._pages[pages]):
-            for page in np.unique(pages[~self._pages[pages]]):
-                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
-                self._own[first:end] = self.allocation.whole[first:end]
+            before = self._pages.copy()
             self._pages[pages] = True
+            self._bring(np.flatnonzero(self._pages & ~before))
         return self._own[: self._padded // item.itemsize * item.itemsize].view(item)
+
+    def _bring(self, pages: np.ndarray) -> None:
+        """Copy these pages, ascending, from the caller's bytes."""
+        assert self._own is not None
+        whole, own, limit = self.allocation.whole, self._own, self.end
+        if len(pages) and int(pages[-1]) + 1 << PAGE_BITS > limit:  # the last one of the array is no whole page
+            first = int(pages[-1]) << PAGE_BITS
+            own[first:limit] = whole[first:limit]
+            pages = pages[:-1]
+        if len(pages):
+            end = limit >> PAGE_BITS << PAGE_BITS
+            own[:end].reshape(-1, _PAGE)[pages] = whole[:end].reshape(-1, _PAGE)[pages]
 
     def _make_own(self) -> None:
         if self._own is None:

@@ -61,7 +61,11 @@ def _barrier(form: Form, machine: Machine) -> Action:
         if vote is not None:
             rows = np.searchsorted(machine.now.warps, lanes.warps)
             yes = machine.now.truth(vote(r))[rows] & lanes.masks
-        value = machine.now.spread(number(r)).astype(np.int64)
+        value = number(r)
+        if not np.ndim(value) and yes is None and not packed:
+            machine.barriers.arrive(int(value) & 15, pc, lanes, threads=threads, wait=waits)
+            return
+        value = machine.now.spread(value).astype(np.int64)
         first = value[np.arange(len(value)), first_lane(machine.now.masks)]
         first = first[np.searchsorted(machine.now.warps, lanes.warps)]
         for one in np.unique(first):
