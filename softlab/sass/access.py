@@ -104,7 +104,7 @@ class Access:
         if space == Space.LOCAL:
             address = address & 0xFFFFFFFF
             row = now.thread.reshape(-1) if whole else now.thread[active]
-            logged = _interleaved(address)
+            logged = interleaved(address)
         elif space != Space.GLOBAL:
             rank, address = address >> RANK_SHIFT, address & _OFFSET
             row, others = self._blocks(rank, active, whole=whole, generic=generic)
@@ -218,7 +218,7 @@ class Access:
         yield memory.view(self.width), index, slice(None)
 
 
-def _interleaved(address: np.ndarray) -> np.ndarray:
+def interleaved(address: np.ndarray) -> np.ndarray:
     """Where the addresses (k, 32) of local memory lie: lanes are interleaved by words of 4 bytes."""
     return (address >> 2 << 7) + (address & 3) + 4 * np.arange(WARP)
 

@@ -95,11 +95,11 @@ class Block:
 
     @cached_property
     def parts(self) -> tuple[tuple[Section, ...], ...]:
-        """What all warps do one after the other: all of it, or where it stores each section."""
+        """What all warps do one after the other: all of it, or where it stores what others may load each section."""
         sections = list(self.sections)
         if not sections or (sections[-1].access is not None and self.branch is not None):
             sections.append(Section(()))
-        if any(access.stores for access in self.accesses):
+        if any(access.stores and access.space != Space.LOCAL for access in self.accesses):
             return tuple((section,) for section in sections)
         return (tuple(sections),)
 
@@ -157,6 +157,7 @@ class LoopCode:
         size = self._size
         self._find = define_with(self._ir, self._module, native_loops.find, {}, "find")
         self._find_shared = define_with(self._ir, self._module, native_loops.find_shared, {}, "find_shared")
+        self._find_local = define_with(self._ir, self._module, native_loops.find_local, {}, "find_local")
         made: list[Any] = []
         for block in self._blocks:
             for at, sections in enumerate(block.parts):
@@ -301,8 +302,11 @@ class LoopCode:
         address = b.load(b.gep(wide, [lane]))
         where = b.alloca(size)
         b.store(size(0), where)
-        if access.space == Space.SHARED:
-            found = b.call(self._find_shared, [address, size(access.width), warp, b.ptrtoint(state, size)])
+        if access.space in (Space.SHARED, Space.LOCAL):
+            find, owner = self._find_shared, warp
+            if access.space == Space.LOCAL:
+                find, owner = self._find_local, b.add(b.mul(warp, size(WARP)), lane)
+            found = b.call(find, [address, size(access.width), owner, b.ptrtoint(state, size)])
             b.store(found, where)
             bad = b.icmp_signed("==", found, size(0))
         else:

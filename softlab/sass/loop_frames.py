@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from softlab.sass import native_loops
+from softlab.sass.access import interleaved
 from softlab.sass.barriers import Convergence
 from softlab.sass.decode import Code
 from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
@@ -20,12 +21,14 @@ from softlab.sass.loops import Loop
 from softlab.sass.memory import BlockMemory
 from softlab.sass.native_loops import MEETS
 from softlab.sass.setup import Setup
-from softlab.sass.streams import Kind
+from softlab.sass.streams import Kind, Space
 
 #: Runs per call at most.
 _MOST_RUNS = 256
 #: Entries of the log, guards and requests of one call at most, if one run does not need more.
 _ENTRIES, _REQUESTS = 1 << 17, 1 << 13
+#: The bits of an address of local memory.
+_ADDRESS = (1 << 32) - 1
 _WORD, _TRUTH = np.dtype(np.uint32), np.dtype(np.bool_)
 
 
@@ -46,6 +49,7 @@ class Host(Protocol):
     log: Log
     convergence: Convergence
     shared: BlockMemory
+    local: BlockMemory
     changes: int
     issued: int
     pc: int
@@ -221,8 +225,14 @@ class Frame:
                 kind = Kind.STORE if access.stores else Kind.LOAD
                 here = np.flatnonzero(number == k)
                 active = unpack(mask[here].astype(np.uint32))
-                about = access.offset, access.space, kind, access.width
-                log.requests_of(base + entry[here], *about, addresses[here], active)
+                about = access.offset, access.space, kind
+                if access.space == Space.LOCAL:
+                    logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
+                    for word in range(words):  # those of a lane are not neighbours
+                        at = logged + 4 * WARP * word
+                        log.requests_of(base + entry[here], *about, min(access.width, 4), at, active)
+                else:
+                    log.requests_of(base + entry[here], *about, access.width, addresses[here], active)
 
     def _arrays(self, loop: Loop, state: np.ndarray) -> np.ndarray:
         """Where the memories lie."""
@@ -235,6 +245,9 @@ class Frame:
         state[native_loops.SHARED] = shared.data.ctypes.data
         state[native_loops.SHARED_BYTES], state[native_loops.SHARED_LIMIT] = shared.nbytes, shared.limit
         state[native_loops.BLOCK_WARPS] = machine.setup.warps_per_block
+        local = machine.local
+        state[native_loops.LOCAL] = local.data.ctypes.data
+        state[native_loops.LOCAL_BYTES], state[native_loops.LOCAL_LIMIT] = local.nbytes, local.limit
         return arrays
 
 
