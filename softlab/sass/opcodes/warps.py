@@ -13,6 +13,8 @@ from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind, Space
 
 _LANE = np.arange(WARP)
+#: The bits of a shuffle's last operand that count.
+_CONTROL = 0x1F1F
 
 
 def executing(form: Form, machine: Machine):
@@ -71,7 +73,7 @@ def _shuffle(form: Form, machine: Machine) -> Action:
             source, good = _sources(mode, by, np.asarray(now.spread(of_control)).astype(np.int64))
             found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)
         else:
-            source, good = same_for_all(int(of_value), int(of_control))
+            source, good = same_for_all(int(of_value) & 31, int(of_control) & _CONTROL)
             found = value.take(source, axis=1)
         if any_true(masks(r)):
             write(r, found)
