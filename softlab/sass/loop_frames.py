@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from itertools import pairwise
-from time import perf_counter
+from time import thread_time
 from typing import Any, Protocol
 
 import numpy as np
@@ -127,7 +127,7 @@ class Frame:
             BadAddress: the machine has to begin again.
         """
         machine, of_loop = self._machine, self._known(loop)
-        began, room, state = perf_counter(), of_loop.room, of_loop.room.state
+        began, room, state = thread_time(), of_loop.room, of_loop.room.state
         machine.sync()
         of_loop.bring(machine)
         ends = self._take_paths(loop, room)
@@ -151,7 +151,7 @@ class Frame:
             self._log(loop, room, runs)
             machine.issued += int(state[native_loops.ISSUED])
             machine.pc = loop.starts[room.run_block[runs - 1]]
-        loop.note(perf_counter() - began, room.run_block[:runs])
+        loop.note(thread_time() - began, room.run_block[:runs])
         return runs
 
     def _known(self, loop: Loop) -> _OfLoop:
