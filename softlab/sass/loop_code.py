@@ -299,27 +299,12 @@ class LoopCode:
         b.position_at_end(body)
         left = b.load(rest)
         lane = b.cttz(left, ir.IntType(1)(1))
-        address = b.load(b.gep(wide, [lane]))
-        where = b.alloca(size)
-        b.store(size(0), where)
-        if access.space in (Space.SHARED, Space.LOCAL):
-            find, owner = self._find_shared, warp
-            if access.space == Space.LOCAL:
-                find, owner = self._find_local, b.add(b.mul(warp, size(WARP)), lane)
-            found = b.call(find, [address, size(access.width), owner, b.ptrtoint(state, size)])
-            b.store(found, where)
-            bad = b.icmp_signed("==", found, size(0))
-        else:
-            at = b.call(self._find, [address, size(access.width), b.ptrtoint(arrays, size), b.ptrtoint(state, size)])
-            bad = b.icmp_signed("<", at, size(0))
-            with b.if_then(b.not_(bad)):
-                b.store(self._place_in(b, arrays, at, address, stores=access.stores), where)
-            bad = b.or_(bad, b.icmp_signed("==", b.load(where), size(0)))
-        with b.if_else(bad) as (wrong, right):
+        place = self._found(b, access, b.load(b.gep(wide, [lane])), warp, lane, state, arrays)
+        with b.if_else(b.icmp_signed("==", place, size(0))) as (wrong, right):
             with wrong:
                 b.store(size(1), b.gep(state, [size(native_loops.WRONG)]))
             with right:
-                self._move(b, access, b.load(where), warp, lane, registers)
+                self._move(b, access, place, warp, lane, registers)
         left = b.and_(left, b.sub(left, size(1)))
         b.store(left, rest)
         b.cbranch(b.icmp_unsigned("!=", left, size(0)), body, end)
@@ -327,6 +312,21 @@ class LoopCode:
         if access.stores:
             stored = b.gep(state, [size(native_loops.STORED)])
             b.store(b.add(b.load(stored), size(1)), stored)
+
+    def _found(self, b: Any, access: Access, address: Any, warp: Any, lane: Any, state: Any, arrays: Any) -> Any:
+        """Where an address is; 0 where it is bad."""
+        size, numbers = self._size, b.ptrtoint(state, self._size)
+        if access.space != Space.GLOBAL:
+            find, owner = self._find_shared, warp
+            if access.space == Space.LOCAL:
+                find, owner = self._find_local, b.add(b.mul(warp, size(WARP)), lane)
+            return b.call(find, [address, size(access.width), owner, numbers])
+        where = b.alloca(size)
+        b.store(size(0), where)
+        at = b.call(self._find, [address, size(access.width), b.ptrtoint(arrays, size), numbers])
+        with b.if_then(b.icmp_signed(">=", at, size(0))):
+            b.store(self._place_in(b, arrays, at, address, stores=access.stores), where)
+        return b.load(where)
 
     def _place_in(self, b: Any, arrays: Any, at: Any, address: Any, *, stores: bool) -> Any:
         """Where an address of an array is: in its bytes, or in the page that the kernel wrote. A store makes the page;

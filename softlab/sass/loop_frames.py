@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from softlab.sass import native_loops
-from softlab.sass.access import interleaved
 from softlab.sass.barriers import Convergence
 from softlab.sass.decode import Code
 from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
@@ -18,7 +17,7 @@ from softlab.sass.homes import is_alone
 from softlab.sass.lanes import WARP, Lanes, Value, unpack
 from softlab.sass.log import Log
 from softlab.sass.loops import Loop
-from softlab.sass.memory import BlockMemory
+from softlab.sass.memory import BlockMemory, interleaved
 from softlab.sass.native_loops import MEETS
 from softlab.sass.setup import Setup
 from softlab.sass.streams import Kind, Space

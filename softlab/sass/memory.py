@@ -11,7 +11,7 @@ import numpy as np
 
 from softlab.emulator.memory.allocations import Allocation, Allocations
 from softlab.errors import EstimateError
-from softlab.sass.lanes import all_true, any_true
+from softlab.sass.lanes import WARP, all_true, any_true
 
 #: Bytes per lane -> the dtype that moves them. complex128 moves 16 bytes in one piece, whatever they are.
 ITEMS: dict[int, np.dtype] = {
@@ -127,6 +127,11 @@ class _Array:
                 first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
                 data[first:end] = self._own[first:end]
         return data[self.lead :]
+
+
+def interleaved(address: np.ndarray) -> np.ndarray:
+    """Where the addresses (k, 32) of local memory lie: lanes are interleaved by words of 4 bytes."""
+    return (address >> 2 << 7) + (address & 3) + 4 * np.arange(WARP)
 
 
 def _address(array: np.ndarray) -> int:

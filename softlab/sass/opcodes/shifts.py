@@ -252,7 +252,7 @@ def _find_leading_one(form: Form) -> Action:
     return step
 
 
-def _traced_length(value: Traced) -> Traced:
+def _traced_length(value: Value) -> Value:
     """As :func:`bit_length`, without floats."""
     for shift in (1, 2, 4, 8, 16):
         value = value | value >> U32(shift)

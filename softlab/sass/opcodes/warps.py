@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from softlab.sass.form import SINK, U32, Form, Reader
-from softlab.sass.lanes import WARP, any_true, pack, unpack
+from softlab.sass.lanes import WARP, Value, any_true, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind, Space
@@ -83,7 +83,7 @@ def _shuffle(form: Form, machine: Machine) -> Action:
     return step
 
 
-def _sources(mode: str, by: np.ndarray, control: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sources(mode: str, by: Value, control: Value) -> tuple[np.ndarray, np.ndarray]:
     """The lane from which each lane reads, and whether that is in its group. by, control: int64 (k, 32) or scalars;
     what it gives is (k, 32), or (1, 32) of scalars."""
     lane, by = _LANE[None, :], by & 31
