@@ -60,6 +60,7 @@ class Loop:
         self._steps = steps
         #: Where its machine code is.
         self.address = 0
+        self._run: Callable[..., int] | None = None
         #: How many calls there were, and how many seconds more the machine would have taken.
         self._calls, self._gain = 0, 0.0
         self._seconds = np.array([seconds(start) for start in self.starts])
@@ -83,6 +84,7 @@ class Loop:
         """
         code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers)
         self.address = stored_function(self.name, code.text)
+        self._run = runner()  # compiled here, not in the first call, which says whether the loop pays
 
     @cached_property
     def about(self) -> np.ndarray:
@@ -102,7 +104,8 @@ class Loop:
 
     def call(self, *arguments: int) -> int:
         """:func:`softlab.sass.native_loops.run`."""
-        return runner()(*arguments)
+        assert self._run is not None
+        return self._run(*arguments)
 
 
 def _numbered(blocks: Sequence[Block]) -> list[Block]:
