@@ -12,7 +12,7 @@ from softlab.errors import FaultSite, KernelFault
 from softlab.sass import native_cells
 from softlab.sass.form import Form, Reader
 from softlab.sass.lanes import WARP, Value, all_true, any_true, equal, unpack
-from softlab.sass.memory import ITEMS, BlockMemory, Outside
+from softlab.sass.memory import ITEMS, BlockMemory, Outside, interleaved
 from softlab.sass.streams import Kind, Space
 from softlab.sass.widths import width_of
 
@@ -104,7 +104,7 @@ class Access:
         if space == Space.LOCAL:
             address = address & 0xFFFFFFFF
             row = now.thread.reshape(-1) if whole else now.thread[active]
-            logged = _interleaved(address)
+            logged = interleaved(address)
         elif space != Space.GLOBAL:
             rank, address = address >> RANK_SHIFT, address & _OFFSET
             row, others = self._blocks(rank, active, whole=whole, generic=generic)
@@ -216,11 +216,6 @@ class Access:
         except Outside as error:
             raise fault(self, part, error) from error
         yield memory.view(self.width), index, slice(None)
-
-
-def _interleaved(address: np.ndarray) -> np.ndarray:
-    """Where the addresses (k, 32) of local memory lie: lanes are interleaved by words of 4 bytes."""
-    return (address >> 2 << 7) + (address & 3) + 4 * np.arange(WARP)
 
 
 def fault(access: Access, part: Part, error: Outside) -> KernelFault:

@@ -294,7 +294,7 @@ class BlockBarriers:
         self._arrived: dict[int, np.ndarray] = {}
         self._count: dict[int, np.ndarray] = {}  # threads that complete it, 0: all of the block
         self._waiting: list[tuple[int, int, Lanes]] = []
-        self._votes: dict[int, np.ndarray] = {}
+        self._votes: dict[int, np.ndarray] = {}  # of barriers that lanes vote at
         warps = len(machine.live)
         #: (warps,): what BAR.RED of the last barrier gave each warp: how many lanes said yes, and whether all did.
         self.result = (np.zeros(warps, np.int64), np.zeros(warps, bool))
@@ -313,9 +313,9 @@ class BlockBarriers:
         if number not in self._arrived:
             self._arrived[number] = np.zeros(warps, np.uint32)
             self._count[number] = np.zeros(machine.setup.blocks, np.int64)
-            self._votes[number] = np.zeros(warps, np.uint32)
         self._arrived[number][lanes.warps] |= lanes.masks
-        self._votes[number][lanes.warps] |= np.uint32(0) if vote is None else vote
+        if vote is not None:
+            self._votes.setdefault(number, np.zeros(warps, np.uint32))[lanes.warps] |= vote
         self._count[number][machine.setup.row_of_block[lanes.warps]] = threads
         if wait:
             self._waiting.append((number, pc, lanes))
@@ -335,33 +335,40 @@ class BlockBarriers:
         arrived = self._arrived[barrier].reshape(setup.blocks, -1)
         live = machine.live.reshape(setup.blocks, -1)
         count = self._count[barrier]
-        done = (((arrived & live) == live).all(axis=1) & (count == 0)) | (
-            (count > 0) & (WARP * (arrived != 0).sum(axis=1) >= count)
-        )
+        done = ((arrived & live) == live).all(axis=1)
+        if any_true(count):
+            done = (done & (count == 0)) | ((count > 0) & (WARP * (arrived != 0).sum(axis=1) >= count))
         done &= arrived.any(axis=1)
-        if not done.any():
+        if not any_true(done):
             return
-        votes = self._votes[barrier].reshape(setup.blocks, -1)
+        if barrier in self._votes:
+            self._tell(arrived, self._votes[barrier].reshape(setup.blocks, -1), done)
+        machine.met(done)
+        arrived[done] = 0
+        everywhere, kept = all_true(done), []
+        for entry in self._waiting:
+            n, pc, lanes = entry
+            if n != barrier:
+                kept.append(entry)
+                continue
+            free = None if everywhere else done[setup.row_of_block[lanes.warps]]
+            if free is None or all_true(free):
+                machine.push(pc + 1, lanes)
+            elif not any_true(free):
+                kept.append(entry)
+            else:
+                machine.push(pc + 1, machine.lanes(lanes.warps[free], lanes.masks[free]))
+                kept.append((n, pc, machine.lanes(lanes.warps[~free], lanes.masks[~free])))
+        self._waiting = kept
+
+    def _tell(self, arrived: np.ndarray, votes: np.ndarray, done: np.ndarray) -> None:
+        """Give the warps of the blocks that are ``done`` the result of BAR.RED. All others: uint32 (blocks, warps)."""
         yes = np.bitwise_count(votes).sum(axis=1)
         every = (votes == arrived).all(axis=1)
         told = (arrived != 0) & done[:, None]
         self.result[0].reshape(told.shape)[told] = np.broadcast_to(yes[:, None], told.shape)[told]
         self.result[1].reshape(told.shape)[told] = np.broadcast_to(every[:, None], told.shape)[told]
-        machine.met(done)
-        arrived[done] = 0
         votes[done] = 0
-        kept = []
-        for entry in self._waiting:
-            n, pc, lanes = entry
-            free = done[setup.row_of_block[lanes.warps]]
-            if n != barrier or not free.any():
-                kept.append(entry)
-            elif free.all():
-                machine.push(pc + 1, lanes)
-            else:
-                machine.push(pc + 1, machine.lanes(lanes.warps[free], lanes.masks[free]))
-                kept.append((n, pc, machine.lanes(lanes.warps[~free], lanes.masks[~free])))
-        self._waiting = kept
 
 
 class ClusterBarrier:

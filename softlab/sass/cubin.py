@@ -11,11 +11,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELOCATION = struct.Struct("<QQq")
+#: Bytes of an address.
+_ADDRESS = 8
 _NOTHING, _SYMBOLS, _RELA, _NO_BITS, _REL = 0, 2, 4, 8, 9
 #: An attribute: its format, its number and a value of two bytes. With the format SIZED, the value is the size of what
 #: follows.
@@ -63,6 +66,7 @@ class Cubin:
             for name, kind, _, _, offset, length, link, info, _, _ in raw
         ]
         self.symbols = list(self._symbols())
+        self._banks: dict[tuple[int, str], tuple[bytes, list[tuple[int, str, int]]] | None] = {}
 
     def _symbols(self) -> Iterator[Symbol]:
         for section in self.sections:
@@ -77,31 +81,39 @@ class Cubin:
 
     def constant_bank(self, number: int, kernel: str, addresses: Mapping[str, int]) -> bytearray | None:
         """The bank's content, with ``addresses`` of variables where relocations ask for them; None without a bank."""
-        for name in (f".nv.constant{number}.{kernel}", f".nv.constant{number}"):
-            section = self.section(name)
-            if section is None:
-                continue
-            data = bytearray(section.data)
-            for relocation in self.sections:
-                if (
-                    relocation.kind in (_RELA, _REL)
-                    and relocation.name.endswith(name)
-                    and relocation.name[:4] in (".rel",)
-                ):
-                    self._relocate(data, relocation, addresses)
-            return data
-        return None
+        found = self._bank(number, kernel)
+        if found is None:
+            return None
+        data = bytearray(found[0])
+        for offset, name, addend in found[1]:
+            if name in addresses:
+                data[offset : offset + _ADDRESS] = (addresses[name] + addend).to_bytes(_ADDRESS, "little")
+        return data
 
-    def _relocate(self, data: bytearray, relocation: Section, addresses: Mapping[str, int]) -> None:
-        if relocation.kind == _RELA:
-            entries = list(_RELOCATION.iter_unpack(relocation.data))
-        else:
-            entries = [(offset, info, 0) for offset, info in struct.iter_unpack("<QQ", relocation.data)]
-        for offset, info, addend in entries:
-            symbol = self.symbols[info >> 32]
-            if symbol.name in addresses and offset + 8 <= len(data):
-                value = addresses[symbol.name] + addend
-                data[offset : offset + 8] = value.to_bytes(8, "little")
+    def _bank(self, number: int, kernel: str) -> tuple[bytes, list[tuple[int, str, int]]] | None:
+        """A bank as it is in the file, and its relocations; None without one."""
+        if (number, kernel) not in self._banks:
+            names = f".nv.constant{number}.{kernel}", f".nv.constant{number}"
+            section = next((found for name in names if (found := self.section(name)) is not None), None)
+            self._banks[number, kernel] = (
+                None if section is None else (section.data, list(self._relocations(section.name, len(section.data))))
+            )
+        return self._banks[number, kernel]
+
+    def _relocations(self, name: str, size: int) -> Iterator[tuple[int, str, int]]:
+        """Where a section of ``size`` bytes has addresses, of which symbols, and what is added to them."""
+        for section in self.sections:
+            if section.kind not in (_RELA, _REL) or not section.name.startswith(".rel"):
+                continue
+            if not section.name.endswith(name):
+                continue
+            if section.kind == _RELA:
+                entries = list(_RELOCATION.iter_unpack(section.data))
+            else:
+                entries = [(offset, info, 0) for offset, info in struct.iter_unpack("<QQ", section.data)]
+            for offset, info, addend in entries:
+                if offset + _ADDRESS <= size:
+                    yield offset, self.symbols[info >> 32].name, addend
 
     def stack_bytes(self, kernel: str) -> int:
         """Bytes of the stack that a thread of a kernel needs with all functions that it may call.
@@ -128,7 +140,7 @@ class Cubin:
         inside = (s for s in self.symbols if s.section == number and s.name.startswith(prefix))
         return {s.name.removeprefix(prefix): s.value for s in inside}
 
-    @property
+    @cached_property
     def undefined(self) -> list[str]:
         """The symbols that the driver defines, such as ``vprintf``."""
         return [s.name for s in self.symbols if s.section == 0 and s.name]

@@ -1,7 +1,7 @@
 """Straight runs of machine code as blocks of a loop (:mod:`.loop_code`), where the compiler knows all they do.
 
-It knows pure steps that can be traced, loads and stores of global and shared memory, constants, branches, BSSY and
-BSYNC, calls and returns.
+It knows pure steps that can be traced, loads and stores of global and shared memory and of local memory that does not
+grow, constants, branches, BSSY and BSYNC, calls and returns.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from softlab.sass import registry
+from softlab.sass.calls import may_recurse
 from softlab.sass.decode import Code, Instruction
 from softlab.sass.form import SINK, Form, Named
 from softlab.sass.loop_code import Access, Block, Branch, Section
@@ -21,7 +22,7 @@ from softlab.sass.widths import SIGNED, WIDTHS, width_of
 #: Modifiers of loads and stores that are known, besides the widths, and their spaces.
 _ACCESSES: dict[str, tuple[Space, tuple[str, ...]]] = {
     "LDG": (Space.GLOBAL, ("E", "CONSTANT")), "STG": (Space.GLOBAL, ("E",)), "LDS": (Space.SHARED, ()),
-    "STS": (Space.SHARED, ()),
+    "STS": (Space.SHARED, ()), "LDL": (Space.LOCAL, ()), "STL": (Space.LOCAL, ()),
 }  # fmt: skip
 #: Bytes of a constant at most.
 _CONSTANT_BYTES = 8
@@ -78,6 +79,7 @@ class Describer:
     def __init__(self, code: Code, heads: frozenset[int], steps: Steps) -> None:
         self._code, self._heads, self._steps = code, heads, steps
         self._known: dict[int, Block | None] = {}
+        self._stacks_grow = may_recurse(code)
         self._behind_calls = tuple(one.index + 1 for one in code.instructions if one.opcode == "CALL")
 
     def end_of(self, start: int) -> int:
@@ -143,6 +145,8 @@ class Describer:
         """Add an instruction that is not pure."""
         instruction, name = form.instruction, form.instruction.opcode
         if name in _ACCESSES:
+            if self._stacks_grow and _ACCESSES[name][0] == Space.LOCAL:
+                raise NotImplementedError
             made.access(_access(form, offset))
         elif name == "BSSY" and made.begins < 0 and form.guard is None:
             made.begins = _barrier(instruction)

@@ -1,4 +1,4 @@
-"""LLVM's code of the blocks of a loop: :func:`softlab.sass.native_loops.execute`.
+"""LLVM's code of the blocks of a loop: :func:`softlab.sass.native_loops.execute`. :mod:`.loop_runner` calls it.
 
 A block is a straight run of machine code. Its pure steps are traced (:mod:`softlab.sass.traces`) in sections, each up
 to an access of memory or the end of the block. A section computes all 32 lanes of a warp in a loop that LLVM turns into
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from softlab.emulator.machine.native_loop import constant, memory_type, turns, with_hints
-from softlab.emulator.machine.native_python import DATA_OFFSET, define_with, write_call
+from softlab.emulator.machine.native_python import DATA_OFFSET, define_with
 from softlab.emulator.opcodes.emitter import Emitter
 from softlab.sass import native_loops
 from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, is_per_warp
@@ -94,11 +95,11 @@ class Block:
 
     @cached_property
     def parts(self) -> tuple[tuple[Section, ...], ...]:
-        """What all warps do one after the other: all of it, or where it stores each section."""
+        """What all warps do one after the other: all of it, or where it stores what others may load each section."""
         sections = list(self.sections)
         if not sections or (sections[-1].access is not None and self.branch is not None):
             sections.append(Section(()))
-        if any(access.stores for access in self.accesses):
+        if any(access.stores and access.space != Space.LOCAL for access in self.accesses):
             return tuple((section,) for section in sections)
         return (tuple(sections),)
 
@@ -142,8 +143,7 @@ class LoopCode:
         from llvmlite import ir
 
         self._ir, self._module, self._size = ir, ir.Module("loop"), ir.IntType(64)
-        known = {native_loops.execute: self._execute()}
-        write_call(ir, self._module, define_with(ir, self._module, native_loops.run, known))
+        self._write()
         return with_hints(str(self._module))
 
     def _function(self, name: str, arguments: Sequence[Any]) -> tuple[Any, Any]:
@@ -152,16 +152,19 @@ class LoopCode:
         function.attributes.add("noinline")
         return function, self._ir.IRBuilder(function.append_basic_block("entry"))
 
-    def _execute(self) -> Any:
+    def _write(self) -> None:
+        """The function ``loop``, which does what :func:`softlab.sass.native_loops.execute` says."""
         size = self._size
         self._find = define_with(self._ir, self._module, native_loops.find, {}, "find")
         self._find_shared = define_with(self._ir, self._module, native_loops.find_shared, {}, "find_shared")
+        self._find_local = define_with(self._ir, self._module, native_loops.find_local, {}, "find_local")
         made: list[Any] = []
         for block in self._blocks:
             for at, sections in enumerate(block.parts):
                 last = at == len(block.parts) - 1
                 made.append(self._part(len(made), sections, block.branch if last else None))
-        function, b = self._function("execute", [size] * 12)
+        function, b = self._function("loop", [size] * len(signature(native_loops.execute).parameters))
+        function.linkage = "external"
         none = function.append_basic_block("none")
         switch = b.switch(function.args[0], none)
         for number, one in enumerate(made):
@@ -170,7 +173,6 @@ class LoopCode:
             here = self._ir.IRBuilder(at)
             here.ret(here.call(one, function.args[1:]))
         self._ir.IRBuilder(none).ret(size(0))
-        return function
 
     # A part of a block
 
@@ -297,24 +299,12 @@ class LoopCode:
         b.position_at_end(body)
         left = b.load(rest)
         lane = b.cttz(left, ir.IntType(1)(1))
-        address = b.load(b.gep(wide, [lane]))
-        where = b.alloca(size)
-        b.store(size(0), where)
-        if access.space == Space.SHARED:
-            found = b.call(self._find_shared, [address, size(access.width), warp, b.ptrtoint(state, size)])
-            b.store(found, where)
-            bad = b.icmp_signed("==", found, size(0))
-        else:
-            at = b.call(self._find, [address, size(access.width), b.ptrtoint(arrays, size), b.ptrtoint(state, size)])
-            bad = b.icmp_signed("<", at, size(0))
-            with b.if_then(b.not_(bad)):
-                b.store(self._place_in(b, arrays, at, address, stores=access.stores), where)
-            bad = b.or_(bad, b.icmp_signed("==", b.load(where), size(0)))
-        with b.if_else(bad) as (wrong, right):
+        place = self._found(b, access, b.load(b.gep(wide, [lane])), warp, lane, state, arrays)
+        with b.if_else(b.icmp_signed("==", place, size(0))) as (wrong, right):
             with wrong:
                 b.store(size(1), b.gep(state, [size(native_loops.WRONG)]))
             with right:
-                self._move(b, access, b.load(where), warp, lane, registers)
+                self._move(b, access, place, warp, lane, registers)
         left = b.and_(left, b.sub(left, size(1)))
         b.store(left, rest)
         b.cbranch(b.icmp_unsigned("!=", left, size(0)), body, end)
@@ -322,6 +312,21 @@ class LoopCode:
         if access.stores:
             stored = b.gep(state, [size(native_loops.STORED)])
             b.store(b.add(b.load(stored), size(1)), stored)
+
+    def _found(self, b: Any, access: Access, address: Any, warp: Any, lane: Any, state: Any, arrays: Any) -> Any:
+        """Where an address is; 0 where it is bad."""
+        size, numbers = self._size, b.ptrtoint(state, self._size)
+        if access.space != Space.GLOBAL:
+            find, owner = self._find_shared, warp
+            if access.space == Space.LOCAL:
+                find, owner = self._find_local, b.add(b.mul(warp, size(WARP)), lane)
+            return b.call(find, [address, size(access.width), owner, numbers])
+        where = b.alloca(size)
+        b.store(size(0), where)
+        at = b.call(self._find, [address, size(access.width), b.ptrtoint(arrays, size), numbers])
+        with b.if_then(b.icmp_signed(">=", at, size(0))):
+            b.store(self._place_in(b, arrays, at, address, stores=access.stores), where)
+        return b.load(where)
 
     def _place_in(self, b: Any, arrays: Any, at: Any, address: Any, *, stores: bool) -> Any:
         """Where an address of an array is: in its bytes, or in the page that the kernel wrote. A store makes the page;

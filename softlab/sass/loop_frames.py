@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 from itertools import pairwise
-from time import perf_counter
+from time import thread_time
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,15 +17,17 @@ from softlab.sass.homes import is_alone
 from softlab.sass.lanes import WARP, Lanes, Value, unpack
 from softlab.sass.log import Log
 from softlab.sass.loops import Loop
-from softlab.sass.memory import BlockMemory
+from softlab.sass.memory import BlockMemory, interleaved
 from softlab.sass.native_loops import MEETS
 from softlab.sass.setup import Setup
-from softlab.sass.streams import Kind
+from softlab.sass.streams import Kind, Space
 
 #: Runs per call at most.
 _MOST_RUNS = 256
 #: Entries of the log, guards and requests of one call at most, if one run does not need more.
 _ENTRIES, _REQUESTS = 1 << 17, 1 << 13
+#: The bits of an address of local memory.
+_ADDRESS = (1 << 32) - 1
 _WORD, _TRUTH = np.dtype(np.uint32), np.dtype(np.bool_)
 
 
@@ -46,6 +48,7 @@ class Host(Protocol):
     log: Log
     convergence: Convergence
     shared: BlockMemory
+    local: BlockMemory
     changes: int
     issued: int
     pc: int
@@ -123,11 +126,12 @@ class Frame:
             BadAddress: the machine has to begin again.
         """
         machine, of_loop = self._machine, self._known(loop)
-        began, room, state = perf_counter(), of_loop.room, of_loop.room.state
+        began, room, state = thread_time(), of_loop.room, of_loop.room.state
         machine.sync()
         of_loop.bring(machine)
         ends = self._take_paths(loop, room)
         room.begin(min(most, _MOST_RUNS), len(machine.code.instructions))
+        state[native_loops.EXECUTE] = loop.address
         arrays = self._arrays(loop, state)
         found = loop.call(
             *(id(loop.about), len(loop.blocks), id(of_loop.block_of), room.warps, id(state), id(ends)),
@@ -146,7 +150,7 @@ class Frame:
             self._log(loop, room, runs)
             machine.issued += int(state[native_loops.ISSUED])
             machine.pc = loop.starts[room.run_block[runs - 1]]
-        loop.note(perf_counter() - began, room.run_block[:runs])
+        loop.note(thread_time() - began, room.run_block[:runs])
         return runs
 
     def _known(self, loop: Loop) -> _OfLoop:
@@ -220,8 +224,14 @@ class Frame:
                 kind = Kind.STORE if access.stores else Kind.LOAD
                 here = np.flatnonzero(number == k)
                 active = unpack(mask[here].astype(np.uint32))
-                about = access.offset, access.space, kind, access.width
-                log.requests_of(base + entry[here], *about, addresses[here], active)
+                about = access.offset, access.space, kind
+                if access.space == Space.LOCAL:
+                    logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
+                    for word in range(words):  # those of a lane are not neighbours
+                        at = logged + 4 * WARP * word
+                        log.requests_of(base + entry[here], *about, min(access.width, 4), at, active)
+                else:
+                    log.requests_of(base + entry[here], *about, access.width, addresses[here], active)
 
     def _arrays(self, loop: Loop, state: np.ndarray) -> np.ndarray:
         """Where the memories lie."""
@@ -234,6 +244,9 @@ class Frame:
         state[native_loops.SHARED] = shared.data.ctypes.data
         state[native_loops.SHARED_BYTES], state[native_loops.SHARED_LIMIT] = shared.nbytes, shared.limit
         state[native_loops.BLOCK_WARPS] = machine.setup.warps_per_block
+        local = machine.local
+        state[native_loops.LOCAL] = local.data.ctypes.data
+        state[native_loops.LOCAL_BYTES], state[native_loops.LOCAL_LIMIT] = local.nbytes, local.limit
         return arrays
 
 

@@ -14,22 +14,24 @@ from functools import cached_property
 import numpy as np
 
 from softlab.cuda.cache import read_record, write_record
-from softlab.emulator.machine.native import loops_folder, started
-from softlab.emulator.machine.native_python import arrays_are_as_known, callable_of
+from softlab.emulator.machine.native import loops_folder, started, stored_function
+from softlab.emulator.machine.native_python import arrays_are_as_known
 from softlab.sass.compiled import key
 from softlab.sass.decode import Code
 from softlab.sass.form import SINK
 from softlab.sass.loop_blocks import Describer
 from softlab.sass.loop_code import Block, LoopCode, names_of
+from softlab.sass.loop_runner import runner
 from softlab.sass.steps import Steps
 from softlab.sass.streams import Space
 from softlab.sass.traces import Untraced
 
 #: Executions of a run after which somebody looks whether its loop is compiled, and again after as many.
-_LOOK = 64
+_LOOK = 32
 #: Seconds that the machine may take before a loop is compiled: per block, per instruction, and for LLVM's start.
-#: Compiling takes twice as long, but what it makes stays on the disk for all later processes.
-_BLOCK, _INSTRUCTION, _START = 0.005, 0.003, 0.15
+#: Compiling takes some three times as long, but what it makes stays on the disk for all later processes. With less than
+#: segments of the same instructions (:mod:`.segments`) may take together, the loop is compiled and they are not.
+_BLOCK, _INSTRUCTION, _START = 0.002, 0.001, 0.05
 #: Seconds that count of one run at most: the first ones have compiled their steps.
 _MOST_SECONDS = 0.005
 #: Blocks of a loop that are executed less than this part of the most frequent one are left to the machine.
@@ -56,7 +58,9 @@ class Loop:
         self.written = frozenset[int]().union(*(block.writes for block in self.blocks))
         self.registers = tuple(sorted((read | self.written) - {SINK}))
         self._steps = steps
-        self._call: Callable[..., int] | None = None
+        #: Where its machine code is.
+        self.address = 0
+        self._run: Callable[..., int] | None = None
         #: How many calls there were, and how many seconds more the machine would have taken.
         self._calls, self._gain = 0, 0.0
         self._seconds = np.array([seconds(start) for start in self.starts])
@@ -79,7 +83,8 @@ class Loop:
             Untraced: a step does what cannot be written down.
         """
         code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers)
-        self._call = callable_of(self.name, code.text, "loop")
+        self.address = stored_function(self.name, code.text)
+        self._run = runner()  # compiled here, not in the first call, which says whether the loop pays
 
     @cached_property
     def about(self) -> np.ndarray:
@@ -92,15 +97,15 @@ class Loop:
         return np.array(rows, np.int64)
 
     def note(self, seconds: float, blocks: np.ndarray) -> None:
-        """A call has taken so long for runs of these blocks."""
+        """A call has taken so many seconds of the processor for runs of these blocks."""
         self._calls += 1
         self._gain += float(self._seconds[blocks].sum()) - seconds
         self.pays = self._calls < _CALLS or self._gain > 0
 
     def call(self, *arguments: int) -> int:
         """:func:`softlab.sass.native_loops.run`."""
-        assert self._call is not None
-        return self._call(*arguments)
+        assert self._run is not None
+        return self._run(*arguments)
 
 
 def _numbered(blocks: Sequence[Block]) -> list[Block]:
@@ -135,7 +140,7 @@ class Loops:
         self.usable = choice != "none" and arrays_are_as_known()
 
     def count(self, start: int, seconds: float) -> None:
-        """The machine has taken so long for the run that begins at ``start``."""
+        """The machine has taken so many seconds of the processor for the run that begins at ``start``."""
         self._seconds[start] = self._seconds.get(start, 0.0) + min(seconds, _MOST_SECONDS)
         times = self._times[start] = self._times.get(start, 0) + 1
         if times % _LOOK == 0 and self.usable and start not in self.at:

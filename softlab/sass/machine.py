@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
@@ -255,10 +255,10 @@ class Machine:
                 pc = self._turns.choose(self._waiting)
                 done = self._enter_loop(pc, _RUNS - runs % _RUNS) if self._enters else 0
                 if not done:
-                    start = perf_counter()
+                    start = thread_time()
                     self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
                     if self._enters:
-                        self._loops.count(pc, perf_counter() - start)
+                        self._loops.count(pc, thread_time() - start)
                 if self.issued > self.setup.budget:
                     raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
                 if self._turns.stuck:

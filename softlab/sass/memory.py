@@ -11,7 +11,7 @@ import numpy as np
 
 from softlab.emulator.memory.allocations import Allocation, Allocations
 from softlab.errors import EstimateError
-from softlab.sass.lanes import all_true, any_true
+from softlab.sass.lanes import WARP, all_true, any_true
 
 #: Bytes per lane -> the dtype that moves them. complex128 moves 16 bytes in one piece, whatever they are.
 ITEMS: dict[int, np.dtype] = {
@@ -78,11 +78,22 @@ class _Array:
         assert self._own is not None
         pages = offset >> PAGE_BITS
         if not all_true(self._pages[pages]):
-            for page in np.unique(pages[~self._pages[pages]]):
-                first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
-                self._own[first:end] = self.allocation.whole[first:end]
+            before = self._pages.copy()
             self._pages[pages] = True
+            self._bring(np.flatnonzero(self._pages & ~before))
         return self._own[: self._padded // item.itemsize * item.itemsize].view(item)
+
+    def _bring(self, pages: np.ndarray) -> None:
+        """Copy these pages, ascending, from the caller's bytes."""
+        assert self._own is not None
+        whole, own, limit = self.allocation.whole, self._own, self.end
+        if len(pages) and int(pages[-1]) + 1 << PAGE_BITS > limit:  # the last one of the array is no whole page
+            first = int(pages[-1]) << PAGE_BITS
+            own[first:limit] = whole[first:limit]
+            pages = pages[:-1]
+        if len(pages):
+            end = limit >> PAGE_BITS << PAGE_BITS
+            own[:end].reshape(-1, _PAGE)[pages] = whole[:end].reshape(-1, _PAGE)[pages]
 
     def _make_own(self) -> None:
         if self._own is None:
@@ -116,6 +127,11 @@ class _Array:
                 first, end = int(page) * _PAGE, min((int(page) + 1) * _PAGE, self.end)
                 data[first:end] = self._own[first:end]
         return data[self.lead :]
+
+
+def interleaved(address: np.ndarray) -> np.ndarray:
+    """Where the addresses (k, 32) of local memory lie: lanes are interleaved by words of 4 bytes."""
+    return (address >> 2 << 7) + (address & 3) + 4 * np.arange(WARP)
 
 
 def _address(array: np.ndarray) -> int:

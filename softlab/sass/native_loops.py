@@ -3,7 +3,7 @@
 As the machine does, it takes the lowest instruction at which a path stands, and executes one straight run for all warps
 that have a path there, one path per warp. It stops where a path outside of the loop is next, and before a run that it
 leaves to the machine. The functions are written for :mod:`softlab.emulator.machine.native_python`;
-:mod:`.loop_code` writes :func:`execute`.
+:mod:`.loop_code` writes :func:`execute` of each loop, and :mod:`.loop_runner` compiles the rest once for all loops.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, BLO
 #: path; the first free place for a path; then how many there are of runs, entries, guards, requests and paths that have
 #: left, how many of each there may be, what was issued, and whether an address was bad. Then of the memories: the array
 #: that was used last and how many there are; the address, the bytes per block and their limit of shared memory, and how
-#: many warps a block has; the number of instructions in the code; and the number of stores by lanes.
+#: many warps a block has; the number of instructions in the code; the number of stores by lanes; where the loop's own
+#: :func:`execute` is; and the address, the bytes per thread and their limit of local memory.
 (
     MOST, LOWEST, FREE, RUNS, ENTRIES, NOTED, ASKED, GONE, ENTRY_ROOM, GUARD_ROOM, REQUEST_ROOM, ISSUED, WRONG,
-    LAST, ARRAYS, SHARED, SHARED_BYTES, SHARED_LIMIT, BLOCK_WARPS, CODE, STORED, STATE,
-) = range(22)  # fmt: skip
+    LAST, ARRAYS, SHARED, SHARED_BYTES, SHARED_LIMIT, BLOCK_WARPS, CODE, STORED, EXECUTE, LOCAL, LOCAL_BYTES,
+    LOCAL_LIMIT, STATE,
+) = range(26)  # fmt: skip
 #: The numbers of an array of global memory: its first address and the one behind it, the address from which offsets
 #: count; where its bytes are, and where those are that the kernel wrote (0: it writes none) and which pages those are.
 BASE, LIMIT, ORIGIN, BYTES, OWN, PAGES, ARRAY = range(7)
@@ -63,6 +65,14 @@ def find_shared(address: int, width: int, warp: int, state: Int64s) -> int:
     if offset & width - 1 or offset > state[SHARED_LIMIT] - width:
         return 0
     return state[SHARED] + warp // state[BLOCK_WARPS] * state[SHARED_BYTES] + offset
+
+
+def find_local(address: int, width: int, thread: int, state: Int64s) -> int:
+    """Where the bytes of a thread's local memory are; 0 where it has none there, or they are not aligned."""
+    offset = address & 0xFFFFFFFF
+    if offset & width - 1 or offset > state[LOCAL_LIMIT] - width:
+        return 0
+    return state[LOCAL] + thread * state[LOCAL_BYTES] + offset
 
 
 def execute(

@@ -303,6 +303,25 @@ def test_a_wide_access_to_local_memory_has_a_request_for_each_of_its_words():
     assert (np.diff(accesses.offsets)[local][wide] == 4).all()
 
 
+SHUFFLES = """extern "C" __global__ void shuffles(const int* x, int* y) {
+  const int v = x[threadIdx.x], all = 0xffffffff;
+  int sum = __shfl_xor_sync(all, v, 5) + 3 * __shfl_down_sync(all, v, 3, 16) + 5 * __shfl_up_sync(all, v, 2, 8);
+  sum += 7 * __shfl_sync(all, v, 9) + 11 * __shfl_sync(all, v, v, 8) + 13 * __shfl_down_sync(all, v, v & 7);
+  if (threadIdx.x & 1) sum += 17 * __shfl_xor_sync(0xaaaaaaaa, v, 2);
+  y[threadIdx.x] = sum;
+}"""
+
+
+def test_shuffles_by_a_number_and_by_a_register():
+    """All four modes; the lane is in the code, or each lane has its own."""
+    x = np.random.default_rng(3).integers(0, 1 << 20, 96).astype(np.int32)
+    kernel, y = Kernel(SHUFFLES, "shuffles"), np.zeros(96, np.int32)
+    found = interpret(kernel, 1, 96, (x, y))
+    assert sum(one.opcode == "SHFL" for one in found.code) >= 7
+    kernel.run(1, 96, (x, y), check=False)
+    assert found.output(1).tolist() == y.tolist()
+
+
 MATCHED = """extern "C" __global__ void matched(const int* values, unsigned* y) {
   const int value = values[threadIdx.x];
   if (threadIdx.x % 32 < 24) y[threadIdx.x] = __match_any_sync(0xffffff, value);

@@ -18,6 +18,7 @@ from softlab.kernel import Kernel
 from softlab.sass import interpret, loops, native_loops
 from softlab.sass.loop_frames import Frame
 from softlab.sass.native_loops import ARRAY, BLOCK, DONE, FALLS, FULL, STATE
+from softlab.sass.streams import Space
 
 needs_machine_code = pytest.mark.skipif(
     not available() or not find_nvdisasm(), reason="needs llvmlite and nvdisasm (nvidia-cuda-nvdisasm)"
@@ -52,6 +53,24 @@ extern "C" __global__ void reads(const int* next, int* out, int turns) {
   #pragma unroll 1
   for (int turn = 0; turn < turns; ++turn) at = next[at];
   out[threadIdx.x] = at;
+}
+extern "C" __global__ void keeps(const unsigned* a, unsigned* out) {
+  unsigned kept[24];
+  unsigned short small[40];
+  uint4 wide[6];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned v = a[i];
+  for (int k = 0; k < 24; ++k) { kept[k] = v + k; small[k] = v; wide[k % 6] = make_uint4(k, v, 0, 1); }
+  for (int k = 24; k < 40; ++k) small[k] = k;
+  #pragma unroll 1
+  for (int turn = 0; turn < 30 + (int)(v % 5); ++turn) {
+    unsigned at = (v >> 3) % 24;
+    if (v & 4) { kept[at] += small[at + 7] + __clz(v); wide[at % 6].z ^= v; }
+    small[at * 5 % 40] = kept[v % 24] + (31 - __clz((int)(v ^ turn)));
+    uint4 w = wide[(v >> 5) % 6];
+    v = v * 1664525u + w.x + w.y * w.z + (short)small[turn % 40];
+  }
+  out[i] = v;
 }"""
 _N = 200
 
@@ -100,6 +119,40 @@ def test_a_kernel_is_the_same(entered):
     given = _arguments()
     kernel.run(2, 100, given, check=False)
     assert given[2].tobytes() == other.output(2).tobytes()
+
+
+@needs_machine_code
+def test_local_memory_is_the_same(entered):
+    """Items of 2, 4 and 16 bytes in arrays of a thread, and the highest bit of a number."""
+    kernel, found = Kernel(_SOURCE, "keeps"), []
+    opcodes = {one.opcode for one in sys.modules["softlab.sass.interpret"]._compiled(kernel.program).code.instructions}
+    assert {"LDL", "STL", "FLO"} <= opcodes
+    a = _arguments()[0]
+    for choice in ("none", "all"):
+        with compiling(choice):
+            found.append(interpret(kernel, 2, 100, (a, np.zeros_like(a))))
+        assert (sum(entered) > 50) == (choice == "all")
+    machine = sys.modules["softlab.sass.interpret"]._compiled(kernel.program).idle[-1]
+    spaces = {access.space for loop in machine._loops.at.values() for access in loop.accesses}
+    assert Space.LOCAL in spaces  # some of the loads and stores were compiled
+    one, other = found
+    assert one.output(1).tobytes() == other.output(1).tobytes()
+    for field in dataclasses.fields(one.streams):
+        if field.name != "barriers":
+            ours, theirs = (getattr(each.streams, field.name) for each in found)
+            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+    given = a.copy(), np.zeros_like(a)
+    kernel.run(2, 100, given, check=False)
+    assert given[1].tobytes() == other.output(1).tobytes()
+
+
+def test_local_memory_ends_where_a_threads_does():
+    state = np.zeros(STATE, np.int64)
+    state[native_loops.LOCAL], state[native_loops.LOCAL_BYTES], state[native_loops.LOCAL_LIMIT] = 1000, 64, 60
+    assert native_loops.find_local((5 << 32) + 56, 4, 3, state) == 1000 + 3 * 64 + 56
+    assert native_loops.find_local(60, 4, 3, state) == 0
+    assert native_loops.find_local(54, 4, 3, state) == 0
+    assert native_loops.find_local(-4, 4, 3, state) == 0
 
 
 @needs_machine_code

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available, compiling
-from softlab.sass.access import _interleaved
 from softlab.sass.lanes import Lanes
-from softlab.sass.memory import BlockMemory
+from softlab.sass.memory import BlockMemory, interleaved
 from softlab.sass.native_cells import cells
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
@@ -45,7 +44,7 @@ def test_cells_and_places_are_those_of_numpy(shape, local, width):
     address = now.spread(value).astype(np.int64) + 16
     row = rows[:, None] + np.arange(32) * local
     np.testing.assert_array_equal(found[1], memory.item_index(row[active], address[active], width))
-    logged = _interleaved(address) if local else address
+    logged = interleaved(address) if local else address
     np.testing.assert_array_equal(found[0][active], logged[active])
 
 

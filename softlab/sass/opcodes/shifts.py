@@ -10,6 +10,7 @@ from softlab.emulator.opcodes.bits import bit_length, permute_bytes
 from softlab.sass.form import S32, S64, SINK, U32, U64, Form, Reader, join
 from softlab.sass.lanes import Value
 from softlab.sass.registry import Action, pure
+from softlab.sass.traces import Traced
 
 _HALF = U64(32)
 _NONE = U32(0xFFFFFFFF)
@@ -245,10 +246,17 @@ def _find_leading_one(form: Form) -> Action:
         value = a(r)
         if signed:
             value = value ^ (value.view(S32) >> S32(31)).view(U32)
-        position = bit_length(value) - U32(1)
+        position = (_traced_length(value) if isinstance(value, Traced) else bit_length(value)) - U32(1)
         r[destination] = np.where(value == 0, _NONE, U32(31) - position)[()] if distance else position
 
     return step
+
+
+def _traced_length(value: Value) -> Value:
+    """As :func:`bit_length`, without floats."""
+    for shift in (1, 2, 4, 8, 16):
+        value = value | value >> U32(shift)
+    return np.bitwise_count(value).astype(U32)
 
 
 @pure("POPC", "UPOPC")

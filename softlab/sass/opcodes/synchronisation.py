@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from softlab.sass.form import U32, Form
-from softlab.sass.lanes import first_lane
+from softlab.sass.lanes import Lanes, Value, first_lane
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, end
 
@@ -61,22 +63,27 @@ def _barrier(form: Form, machine: Machine) -> Action:
         if vote is not None:
             rows = np.searchsorted(machine.now.warps, lanes.warps)
             yes = machine.now.truth(vote(r))[rows] & lanes.masks
-        value = machine.now.spread(number(r)).astype(np.int64)
-        first = value[np.arange(len(value)), first_lane(machine.now.masks)]
-        first = first[np.searchsorted(machine.now.warps, lanes.warps)]
-        for one in np.unique(first):
-            here = first == one
+        value = number(r)
+        if not np.ndim(value) and yes is None and not packed:
+            machine.barriers.arrive(int(value) & 15, pc, lanes, threads=threads, wait=waits)
+            return
+        for one, here in _by_number(machine, lanes, value):
             arriving = lanes if here.all() else machine.lanes(lanes.warps[here], lanes.masks[here])
-            machine.barriers.arrive(
-                int(one) & 15,
-                pc,
-                arriving,
-                threads=int(one) >> 16 & 0xFFF if packed else threads,
-                wait=waits,
-                vote=None if yes is None else yes[here],
-            )
+            count = one >> 16 & 0xFFF if packed else threads
+            voted = None if yes is None else yes[here]
+            machine.barriers.arrive(one & 15, pc, arriving, threads=count, wait=waits, vote=voted)
 
     return step
+
+
+def _by_number(machine: Machine, lanes: Lanes, value: Value) -> Iterator[tuple[int, np.ndarray]]:
+    """The numbers that ``lanes``, some of those that execute, name by a register's value, and of each its warps: bool,
+    one per warp."""
+    value = machine.now.spread(value).astype(np.int64)
+    first = value[np.arange(len(value)), first_lane(machine.now.masks)]
+    first = first[np.searchsorted(machine.now.warps, lanes.warps)]
+    for one in np.unique(first).tolist():
+        yield one, first == one
 
 
 def _threads(form: Form) -> tuple[int, bool]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from softlab.sass.form import SINK, U32, Form, Reader
-from softlab.sass.lanes import WARP, any_true, pack, unpack
+from softlab.sass.lanes import WARP, Value, any_true, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind, Space
 
 _LANE = np.arange(WARP)
+#: The bits of a shuffle's last operand that count.
+_CONTROL = 0x1F1F
 
 
 def executing(form: Form, machine: Machine):
@@ -56,25 +60,39 @@ def _shuffle(form: Form, machine: Machine) -> Action:
     masks = executing(form, machine)
     write, write_inside = writer(form, machine, destination), writer(form, machine, inside)
 
+    @cache
+    def same_for_all(by: int, control: int) -> tuple[np.ndarray, np.ndarray]:
+        source, good = _sources(mode, np.int64(by), np.int64(control))
+        return source[0], good
+
     def step(r: list) -> None:
-        now = machine.now
-        lane = _LANE[None, :]
-        by = np.asarray(now.spread(b(r))).astype(np.int64) & 31
-        control = np.asarray(now.spread(c(r))).astype(np.int64)
-        clamp, stays = control & 31, control >> 8 & 31
-        first = lane & stays
-        most = first | clamp & ~stays
-        source = {"UP": lane - by, "DOWN": lane + by, "BFLY": lane ^ by, "IDX": first | by & ~stays}[mode]
-        good = source >= most if mode == "UP" else source <= most
-        source = np.where(good, source, lane)
+        now, of_value, of_control = machine.now, b(r), c(r)
         value = now.members(a(r))
-        found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)
+        if np.ndim(of_value) or np.ndim(of_control):
+            by = np.asarray(now.spread(of_value)).astype(np.int64)
+            source, good = _sources(mode, by, np.asarray(now.spread(of_control)).astype(np.int64))
+            found = np.take_along_axis(value, np.broadcast_to(source, value.shape), axis=1)
+        else:
+            source, good = same_for_all(int(of_value) & 31, int(of_control) & _CONTROL)
+            found = value.take(source, axis=1)
         if any_true(masks(r)):
             write(r, found)
             if inside != SINK:
                 write_inside(r, np.broadcast_to(good, value.shape))
 
     return step
+
+
+def _sources(mode: str, by: Value, control: Value) -> tuple[np.ndarray, np.ndarray]:
+    """The lane from which each lane reads, and whether that is in its group. by, control: int64 (k, 32) or scalars;
+    what it gives is (k, 32), or (1, 32) of scalars."""
+    lane, by = _LANE[None, :], by & 31
+    clamp, stays = control & 31, control >> 8 & 31
+    first = lane & stays
+    most = first | clamp & ~stays
+    source = {"UP": lane - by, "DOWN": lane + by, "BFLY": lane ^ by, "IDX": first | by & ~stays}[mode]
+    good = source >= most if mode == "UP" else source <= most
+    return np.where(good, source, lane), good
 
 
 @effect("VOTE", "VOTEU")
