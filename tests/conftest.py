@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -184,6 +185,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     The environment carries it, so that processes and notebook kernels that a test starts use it, too.
     """
+    # What is collected stays to the end: Python's garbage collector would look at all of it again and again.
+    gc.disable()
     config.stash[_COMPILING] = compiling(config.getoption("--compiled-blocks"))
     config.stash[_COMPILING].__enter__()
     # Before XDG_CACHE_HOME moves: Playwright keeps its download there.
@@ -232,6 +235,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if gpu_items and not config.getoption("--require-gpu") and (reason := _no_gpu()):
         for item in gpu_items:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """From here on the garbage collector looks only at what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from softlab.cuda.compile import Program, compile_program, kernel_folder, kernel_sources
 from softlab.dtypes import ELEMENT_TYPES, element_type
+from softlab.kernel import Kernel
 from softlab.plans import Plan, forced, plan
 
 #: The architecture of the GPU that the counters are recorded on.
@@ -36,6 +37,15 @@ class CaseLaunch:
         found = [folder / self.file for folder in folders if (folder / self.file).is_file()]
         source = shipped[self.file] if self.file in shipped else found[0].read_text()
         return compile_program(source, self.kernel, arch=ARCH, options=self.options, file=self.file)
+
+    def made(self) -> Kernel:
+        """The kernel: launches of the same kernel share it, so that it is read once."""
+        return _kernel(replace(self, grid=(), block=(), smem=0))
+
+
+@lru_cache(maxsize=64)
+def _kernel(launch: CaseLaunch) -> Kernel:
+    return Kernel.from_program(launch.compile())
 
 
 @dataclass(frozen=True)

@@ -44,12 +44,12 @@ def _job(key: str) -> Job:
 
 
 def _every_kernel() -> list[Any]:
-    """All kernels. In the sample: the first kernel of each method, and of each form of source every twelfth one."""
+    """All kernels. In the sample: the first kernel of each method, and of each form of source every 24th one."""
     forms = defaultdict(list)
     for name in sorted({name for job in all_jobs() for name in job.kernels} | set(COMMON)):
         forms[sources()[name].form, sources()[name].kind].append(name)
     methods = {job.method: job.kernels[0] for job in reversed(all_jobs()) if job.kernels}
-    kept = {*COMMON, *SAMPLE, *methods.values(), *(name for names in forms.values() for name in names[::12])}
+    kept = {*COMMON, *SAMPLE, *methods.values(), *(name for names in forms.values() for name in names[::24])}
     return sampled(sorted(chained.from_iterable(forms.values())), lambda name: name in kept)
 
 
