@@ -138,12 +138,16 @@ SLOW = (
 
 #: Tests of results, faults and PTX: no counter of the machine code is asked for there. Beginnings of test ids.
 PTX_ALONE = (
+    "tests/course/test_behaviour.py",
+    "tests/course/test_places.py",
     "tests/emulator/",
     "tests/faults/",
     "tests/fuzz/",
     "tests/instruments/test_hazards.py",
+    "tests/instruments/test_null_pointers.py",
     "tests/instruments/test_object_bounds.py",
     "tests/instruments/test_other_accesses.py",
+    "tests/instruments/test_pointers.py",
     "tests/instruments/test_shared_races.py",
     "tests/instruments/test_undefined.py",
     "tests/kernels/test_fast_strided.py",
