@@ -22,7 +22,7 @@ from tests.kernels.cases import dealt, kernel_of, matrix, program, program_of, s
 from tests.kernels.test_gradients import Variant as GradientVariant
 from tests.kernels.test_gradients import special_inputs
 from tests.reference import assert_gradient, assert_within, reference
-from tests.sampled import in_sample, sampled
+from tests.sampled import in_sample, one_of, sampled
 
 FORWARD = ("softmax", "log_softmax")
 BACKWARD = ("softmax_backward", "log_softmax_backward")
@@ -173,9 +173,12 @@ def test_gradients_with_special_values(small: Small, op: str, dtype: str) -> Non
         assert_gradient(ran(small, op, (dy, y)), dy, y, op, what=f"{small}, {dtype} {op}, special rows of {cols}")
 
 
-@every_kernel
+@pytest.mark.parametrize("small", one_of(2, SMALL, lambda small: small.kernel), ids=str)
 def test_any_grid(small: Small) -> None:
-    """Warps, blocks and clusters stride over the rows: how many there are changes no bit."""
+    """Warps, blocks and clusters stride over the rows: how many there are changes no bit.
+
+    `.ci/run` runs half of each file's kernels, `make test` all.
+    """
     x = matrix(11, small.packs * 2 + 1, "float32")
     expected = ran(small, "softmax", (x,))
     for blocks in (1, 2, 40):
