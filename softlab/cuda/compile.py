@@ -248,11 +248,13 @@ def compile_programs(
         return [compile_program(source, name, arch=arch, options=options, file=file) for name in names]
     arch, options, headers = _completed(source, names, arch, options, file, {})
     shared = _identity(source, arch, options, file, headers)
-    kept = [] if shared is None else [_cached(source, name, shared) for name in names]
-    if kept and None not in kept:
-        return [program for program in kept if program]
+    if shared is None:
+        return _compile_all(source, names, arch, options, file, nvrtc_version(), headers)
+    kept = [program for name in names if (program := _cached(source, name, shared))]
+    if len(kept) == len(names):
+        return kept
     programs = _compile_all(source, names, arch, options, file, nvrtc_version(), headers)
-    for program in programs if shared is not None else ():
+    for program in programs:
         _write_cache(_cache_entry(source, program.name, shared), program)
     return programs
 
@@ -462,7 +464,7 @@ def _compile_all(
     with _compiled(source, names, arch, options, file, headers) as (handle, log):
         found = {name: nvrtc.getLoweredName(handle, name) for name in names}
         entries = dict.fromkeys([*found.values(), *_ENTRY.findall(log)])
-        reports = {kernel: assembler_report(log, kernel) for kernel in entries}
+        reports: dict[str, dict[str, Any]] = {kernel: assembler_report(log, kernel) for kernel in entries}
         ptx, cubin = nvrtc.getPTX(handle).decode(), _whole_elf(bytes(nvrtc.getCUBIN(handle)))
         return [
             Program(
