@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -137,12 +138,16 @@ SLOW = (
 
 #: Tests of results, faults and PTX: no counter of the machine code is asked for there. Beginnings of test ids.
 PTX_ALONE = (
+    "tests/course/test_behaviour.py",
+    "tests/course/test_places.py",
     "tests/emulator/",
     "tests/faults/",
     "tests/fuzz/",
     "tests/instruments/test_hazards.py",
+    "tests/instruments/test_null_pointers.py",
     "tests/instruments/test_object_bounds.py",
     "tests/instruments/test_other_accesses.py",
+    "tests/instruments/test_pointers.py",
     "tests/instruments/test_shared_races.py",
     "tests/instruments/test_undefined.py",
     "tests/kernels/test_fast_strided.py",
@@ -184,6 +189,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     The environment carries it, so that processes and notebook kernels that a test starts use it, too.
     """
+    # What is collected stays to the end: Python's garbage collector would look at all of it again and again.
+    gc.disable()
     config.stash[_COMPILING] = compiling(config.getoption("--compiled-blocks"))
     config.stash[_COMPILING].__enter__()
     # Before XDG_CACHE_HOME moves: Playwright keeps its download there.
@@ -232,6 +239,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if gpu_items and not config.getoption("--require-gpu") and (reason := _no_gpu()):
         for item in gpu_items:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_collection_finish() -> None:
+    """From here on the garbage collector looks only at what tests make, and not after every 700 objects."""
+    gc.freeze()
+    gc.set_threshold(20_000)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

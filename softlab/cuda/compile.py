@@ -230,12 +230,44 @@ def compile_program(
             kernel.
         ValueError: a NUL character in the source, a name or an option; the compiler would stop reading there.
     """
-    options, headers = tuple(options), dict(headers or {})
-    _check_texts(source=source, name=name, file=file, options=options)
+    arch, options, headers = _completed(source, (name,), arch, options, file, headers or {})
+    return _way(compiler_in_use(), cache)(source, name, arch, options, file, headers)
+
+
+def compile_programs(
+    source: str, names: Sequence[str], *, arch: str = "sm_90", options: Sequence[str] = (), file: str = "kernel.cu"
+) -> list[Program]:
+    """Compile many kernels of a source at once: NVRTC and nvdisasm then take much less time than for one by one.
+
+    Each name gives a program, in this order. They share PTX and machine code, and the disk cache keeps each of them.
+    Where NVRTC is not in use, each kernel is compiled alone.
+
+    Arguments and errors are those of :func:`compile_program`.
+    """
+    if compiler_in_use() != "nvrtc":
+        return [compile_program(source, name, arch=arch, options=options, file=file) for name in names]
+    arch, options, headers = _completed(source, names, arch, options, file, {})
+    shared = _identity(source, arch, options, file, headers)
+    if shared is None:
+        return _compile_all(source, names, arch, options, file, nvrtc_version(), headers)
+    kept = [program for name in names if (program := _cached(source, name, shared))]
+    if len(kept) == len(names):
+        return kept
+    programs = _compile_all(source, names, arch, options, file, nvrtc_version(), headers)
+    for program in programs:
+        _write_cache(_cache_entry(source, program.name, shared), program)
+    return programs
+
+
+def _completed(
+    source: str, names: Sequence[str], arch: str, options: Sequence[str], file: str, headers: Mapping[str, str]
+) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """Architecture, options and headers, with what the source asks for."""
+    options, headers = tuple(options), dict(headers)
+    _check_texts(source, names, file, options)
     headers |= driver_headers(source, *headers.values())
     arch = _with_accelerated(_architecture(arch), source, *headers.values())
-    options = _with_default_space(options, source, *headers.values())
-    return _way(compiler_in_use(), cache)(source, name, arch, options, file, headers)
+    return arch, _with_default_space(options, source, *headers.values()), headers
 
 
 def _way(compiler: str, cache: bool) -> Callable[[str, str, str, tuple[str, ...], str, Mapping[str, str]], Program]:
@@ -257,15 +289,23 @@ def _kept(
     source: str, name: str, arch: str, options: tuple[str, ...], file: str, headers: Mapping[str, str]
 ) -> Program:
     """The kernel from the disk cache, or compiled and put there."""
-    version = nvrtc_version()
-    found = _found_in_folders(source, file, options, headers)
-    if found is None:
-        return _compile(source, name, arch, options, file, version, headers)
-    shared = [arch, options, file, version, toolkit_identity(), *_headers_identity(source, headers), *found]
+    shared = _identity(source, arch, options, file, headers)
+    if shared is None:
+        return _compile(source, name, arch, options, file, nvrtc_version(), headers)
     if (program := _cached(source, name, shared)) is None:
-        program = _compile(source, name, arch, options, file, version, headers)
+        program = _compile(source, name, arch, options, file, nvrtc_version(), headers)
         _write_cache(_cache_entry(source, name, shared), program)
     return program
+
+
+def _identity(
+    source: str, arch: str, options: tuple[str, ...], file: str, headers: Mapping[str, str]
+) -> list[Any] | None:
+    """What decides NVRTC's result besides the source and the kernel; None: it may not be cached."""
+    found = _found_in_folders(source, file, options, headers)
+    if found is None:
+        return None
+    return [arch, options, file, nvrtc_version(), toolkit_identity(), *_headers_identity(source, headers), *found]
 
 
 def _shipped(
@@ -387,10 +427,12 @@ def _write_cache(path: Path, program: Program) -> None:
     write_record(path, record)
 
 
-def _check_texts(*, source: str, name: str, file: str, options: Sequence[str]) -> None:
+def _check_texts(source: str, names: Sequence[str], file: str, options: Sequence[str]) -> None:
     check_text("source", source)
-    for what, text in (("name", name), ("file", file), *(("option", option) for option in options)):
-        check_text(what, text)
+    check_text("file", file)
+    for what, texts in (("name", names), ("option", options)):
+        for text in texts:
+            check_text(what, text)
 
 
 def check_text(what: str, text: object) -> None:
@@ -405,25 +447,42 @@ def check_text(what: str, text: object) -> None:
 def _compile(
     source: str, name: str, arch: str, options: tuple[str, ...], file: str, version: str, headers: Mapping[str, str]
 ) -> Program:
+    (program,) = _compile_all(source, (name,), arch, options, file, version, headers)
+    return program
+
+
+def _compile_all(
+    source: str,
+    names: Sequence[str],
+    arch: str,
+    options: tuple[str, ...],
+    file: str,
+    version: str,
+    headers: Mapping[str, str],
+) -> list[Program]:
     nvrtc = _nvrtc()
-    with _compiled(source, (name,), arch, options, file, headers) as (handle, log):
-        entry = nvrtc.getLoweredName(handle, name)
-        entries = dict.fromkeys([entry, *_ENTRY.findall(log)])
-        report: dict[str, Any] = {**assembler_report(log, entry)}
-        return Program(
-            source=source,
-            name=name,
-            file=file,
-            arch=arch,
-            options=options,
-            nvrtc=version,
-            entry=entry,
-            ptx=nvrtc.getPTX(handle).decode(),
-            cubin=_whole_elf(bytes(nvrtc.getCUBIN(handle))),
-            **report,
-            reports={kernel: assembler_report(log, kernel) for kernel in entries},
-            headers=dict(headers),
-        )
+    with _compiled(source, names, arch, options, file, headers) as (handle, log):
+        found = {name: nvrtc.getLoweredName(handle, name) for name in names}
+        entries = dict.fromkeys([*found.values(), *_ENTRY.findall(log)])
+        reports: dict[str, dict[str, Any]] = {kernel: assembler_report(log, kernel) for kernel in entries}
+        ptx, cubin = nvrtc.getPTX(handle).decode(), _whole_elf(bytes(nvrtc.getCUBIN(handle)))
+        return [
+            Program(
+                source=source,
+                name=name,
+                file=file,
+                arch=arch,
+                options=options,
+                nvrtc=version,
+                entry=entry,
+                ptx=ptx,
+                cubin=cubin,
+                **reports[entry],
+                reports=reports,
+                headers=dict(headers),
+            )
+            for name, entry in found.items()
+        ]
 
 
 def compile_reports(

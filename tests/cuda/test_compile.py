@@ -16,6 +16,7 @@ import pytest
 
 from softlab.cuda import compile as compiler
 from softlab.cuda.compile import CUTLASS, Program, compile_program, included
+from softlab.cuda.disassembly import disassemble
 from softlab.cuda.logs import kernels_of, rejection
 from softlab.errors import CompileError
 from softlab.kernel import Kernel
@@ -374,6 +375,27 @@ def test_many_kernels_at_once_have_the_resources_of_one_by_one(cache: Path) -> N
         program = compile_program(SCALE, name, arch="sm_80")
         assert reports[name]["registers"] == program.registers
         assert reports[name]["static_smem_bytes"] == program.static_smem_bytes
+
+
+def test_many_programs_at_once_run_as_those_of_one_by_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["set", "scale<float, 2>", "scale<double, 5>"]
+    with pytest.raises(TypeError, match="the name must be a string, not int"):
+        compiler.compile_programs(SCALE, ["set", 3])
+    programs = compiler.compile_programs(SCALE, names, arch="sm_80")
+    assert [program.name for program in programs] == names
+    assert len({program.cubin for program in programs}) == 1
+    monkeypatch.setattr(compiler, "_compile_all", None)
+    assert compiler.compile_programs(SCALE, names, arch="sm_80") == programs
+    assert [compile_program(SCALE, name, arch="sm_80") for name in names] == programs
+    monkeypatch.undo()
+    for name, program in zip(names, programs, strict=True):
+        alone = compile_program(SCALE, name, arch="sm_80", cache=False)
+        assert (alone.entry, alone.registers) == (program.entry, program.registers)
+        assert alone.reports.items() <= program.reports.items()
+        # But for the numbers of labels.
+        code = [disassemble(made, alone=True).kernel.instructions for made in (alone, program)]
+        one, other = ([i.text.partition("`")[0] for i in instructions] for instructions in code)
+        assert one == other
 
 
 @pytest.mark.gpu

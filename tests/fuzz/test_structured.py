@@ -16,9 +16,9 @@ SHARDS = 4
 ONCE_WRONG = (44, 52)
 
 
-@pytest.mark.parametrize("shard", sampled(range(SHARDS), lambda shard: shard % 2 == 0))
+@pytest.mark.parametrize("shard", sampled(range(SHARDS), lambda shard: shard == 0))
 def test_as_numpy_has_it(shard: int) -> None:
-    """`.ci/run` takes every second shard, `make test` all."""
+    """`.ci/run` takes every fourth shard, `make test` all."""
     failures = [command.attempt("programs", number)[1] for number in range(shard, PROGRAMS, SHARDS)]
     assert not any(failures), "\n".join(filter(None, failures))
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from softlab.cuda.compile import Program, compile_program, kernel_folder, kernel_sources
+from softlab.cuda.compile import Program, compile_program, compile_programs, kernel_folder, kernel_sources
 from softlab.dtypes import ELEMENT_TYPES, element_type
+from softlab.kernel import Kernel
 from softlab.plans import Plan, forced, plan
 
 #: The architecture of the GPU that the counters are recorded on.
@@ -20,7 +21,7 @@ ARCH = "sm_90"
 
 @dataclass(frozen=True)
 class CaseLaunch:
-    """Which kernel, and how it is launched."""
+    """Which kernel, and how it is launched. ``together``: kernels of its file that are compiled with it."""
 
     file: str
     kernel: str
@@ -28,14 +29,34 @@ class CaseLaunch:
     block: tuple[int, ...]
     smem: int = 0
     options: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
 
     def compile(self) -> Program:
         """The kernel's program for ``ARCH``."""
-        shipped = kernel_sources()
-        folders = (kernel_folder() / "gallery", Path(__file__).parent / "kernels")
-        found = [folder / self.file for folder in folders if (folder / self.file).is_file()]
-        source = shipped[self.file] if self.file in shipped else found[0].read_text()
-        return compile_program(source, self.kernel, arch=ARCH, options=self.options, file=self.file)
+        if self.kernel in self.together:
+            return _compiled_together(self.file, self.together)[self.together.index(self.kernel)]
+        return compile_program(_source(self.file), self.kernel, arch=ARCH, options=self.options, file=self.file)
+
+    def made(self) -> Kernel:
+        """The kernel: launches of the same kernel share it, so that it is read once."""
+        return _kernel(replace(self, grid=(), block=(), smem=0))
+
+
+def _source(file: str) -> str:
+    shipped = kernel_sources()
+    folders = (kernel_folder() / "gallery", Path(__file__).parent / "kernels")
+    found = [folder / file for folder in folders if (folder / file).is_file()]
+    return shipped[file] if file in shipped else found[0].read_text()
+
+
+@lru_cache(maxsize=4)
+def _compiled_together(file: str, kernels: tuple[str, ...]) -> list[Program]:
+    return compile_programs(_source(file), kernels, arch=ARCH, file=file)
+
+
+@lru_cache(maxsize=64)
+def _kernel(launch: CaseLaunch) -> Kernel:
+    return Kernel.from_program(launch.compile())
 
 
 @dataclass(frozen=True)
@@ -107,8 +128,9 @@ def _launched(
     block: tuple[int, ...],
     arguments: Callable[[], list],
     smem: int = 0,
+    together: tuple[str, ...] = (),
 ) -> CounterCase:
-    return CounterCase(name, lambda: CaseLaunch(file, kernel, grid, block, smem), arguments)
+    return CounterCase(name, lambda: CaseLaunch(file, kernel, grid, block, smem, together=together), arguments)
 
 
 def _gallery() -> list[CounterCase]:

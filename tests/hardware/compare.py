@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from softlab.kernel import Kernel
 from softlab.traces import Run
 from tests.hardware.cases import CounterCase, all_cases
 from tests.hardware.record import METRICS, WAVEFRONT_OPCODES, recording
@@ -45,8 +44,7 @@ class CounterComparison:
 def emulate(case: CounterCase) -> Run:
     """Run a case on the emulator."""
     how = case.launch()
-    kernel = Kernel.from_program(how.compile())
-    return kernel.run(how.grid, how.block, case.arguments(), smem=how.smem, check=False)
+    return how.made().run(how.grid, how.block, case.arguments(), smem=how.smem, check=False)
 
 
 def comparisons(text: str = "") -> Iterator[CounterComparison]:

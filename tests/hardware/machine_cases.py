@@ -68,17 +68,21 @@ class _Atomic:
     patterns: tuple[str, ...]
     arrays: tuple[int, ...]
 
+    @property
+    def kernel(self) -> str:
+        return f"{self.name}<Op::{self.operation}, {self.kind}>"
+
     def cases(self) -> list[CounterCase]:
         """A launch per pattern."""
-        kernel = f"{self.name}<Op::{self.operation}, {self.kind}>"
         return [
             _launched(
                 f"{self.name.replace('_', ' ')} {self.operation} {self.kind} {pattern}",
                 "atomics.cu",
-                kernel,
+                self.kernel,
                 _GRID,
                 _BLOCK,
                 _atomic_arguments(pattern, self.kind, *self.arrays),
+                together=tuple(atomic.kernel for atomic in _ATOMICS),
             )
             for pattern in self.patterns
         ]

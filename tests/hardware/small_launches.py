@@ -1,4 +1,8 @@
-"""Small launches of the kernels of a set: in the emulator, beside what NumPy computes."""
+"""Small launches of the kernels of a set: in the emulator, beside what NumPy computes.
+
+The kernels of a set are compiled at once, but for templates: each instance compiles the whole file again. So a test's
+``SAMPLE``, which `.ci/run` runs, has hardly any template.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from tests.hardware.validation_cases import numbers, u
 from tests.sampled import sampled
 
 #: What `.ci/run` runs.
-SAMPLE = ("kd_nearest", "lz_expand", "stable_matches", "join_shared", "affine_scan", "gray_scott_tiles")
+SAMPLE = ("kd_nearest", "lz_expand", "stable_matches", "join_shared", "rank_list", "perona_malik")
 small = SmallLaunches(eleventh_cases)
 
 

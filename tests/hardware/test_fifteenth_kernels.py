@@ -23,7 +23,7 @@ from tests.hardware.validation_cases import numbers, u
 from tests.sampled import sampled
 
 #: What `.ci/run` runs.
-SAMPLE = ("lucas_lehmer", "hamming_mma", "distinct_in_blocks", "minplus_tiles", "bulk_scaled_rows", "quicksort_local")
+SAMPLE = ("lucas_lehmer", "hamming_mma", "distinct_in_blocks", "cholesky_blocks", "bulk_scaled_rows", "shell_columns")
 WORD = 1 << 32
 small = SmallLaunches(fifteenth_cases)
 

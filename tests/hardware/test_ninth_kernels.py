@@ -22,7 +22,7 @@ from tests.hardware.validation_cases import numbers, u
 from tests.sampled import sampled
 
 #: What `.ci/run` runs.
-SAMPLE = ("fm_search", "lbm_d2q9", "merge_path_tiles", "gemm_stages", "count_triangles", "register_vm")
+SAMPLE = ("fm_search", "lbm_d2q9", "radix_select_rows", "gemm_stages", "count_triangles", "register_vm")
 small = SmallLaunches(ninth_cases)
 
 

@@ -23,7 +23,7 @@ from tests.hardware.validation_cases import numbers, u
 from tests.sampled import sampled
 
 #: What `.ci/run` runs.
-SAMPLE = ("gram_schmidt", "flood_tiles", "find_roots", "ctc_alpha", "radix_partition", "lms_filter")
+SAMPLE = ("winograd_input", "flood_tiles", "find_roots", "ctc_alpha", "bucket_by_splitters", "lms_filter")
 small = SmallLaunches(tenth_cases)
 
 

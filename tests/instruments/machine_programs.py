@@ -33,10 +33,11 @@ FAST_COLS = (8, 300, 5000, 20000, 1 << 20)
 
 
 def gallery(arch: str, most: int = 1000) -> list[Program]:
-    """The kernels of the gallery and the softmax kernels that are measured on a GPU, ``most`` of them at most."""
-    launches = {(case.file, case.kernel, case.options): case for case in (c.launch() for c in all_cases())}
+    """The kernels of the gallery and the softmax kernels that are measured on a GPU, of about ``most`` cases."""
+    cases = sorted(all_cases(), key=lambda case: case.name)
+    launches = [case.launch() for case in cases[:: max(1, len(cases) // most)]]
     found = []
-    for file, kernel, options in sorted(launches)[:: max(1, len(launches) // most)]:
+    for file, kernel, options in sorted({(one.file, one.kernel, one.options) for one in launches}):
         path = kernel_folder() / "gallery" / file
         source = (path if path.exists() else kernel_folder() / file).read_text()
         found.append(compile_program(source, kernel, arch=arch, options=options, file=file))

@@ -162,7 +162,7 @@ def test_the_assembler_covers_everything(arch):
 @pytest.mark.slow
 @pytest.mark.parametrize("most", sampled((40, 1000), lambda most: most == 40))
 def test_the_assembler_covers_every_shipped_kernel(most):
-    """`.ci/run` takes those of tests/cuda/test_control_codes.py, about a third; `make test` takes all."""
+    """`.ci/run` takes those of 40 cases, about a third; `make test` takes all."""
     for program in [*gallery(ARCH, most), *fast()]:
         for made in disassemble(program).functions:
             found = coverage(made, ARCH)

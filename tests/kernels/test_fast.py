@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -20,7 +22,7 @@ from tests.kernels.cases import dealt, kernel_of, matrix, program, program_of, s
 from tests.kernels.test_gradients import Variant as GradientVariant
 from tests.kernels.test_gradients import special_inputs
 from tests.reference import assert_gradient, assert_within, reference
-from tests.sampled import in_sample, sampled
+from tests.sampled import in_sample, one_of, sampled
 
 FORWARD = ("softmax", "log_softmax")
 BACKWARD = ("softmax_backward", "log_softmax_backward")
@@ -117,29 +119,36 @@ def lengths(small: Small, pack_size: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys(c for c in (1, 7, 3 * pack_size, most // 2 + 3, most - 1, most) if c <= most))
 
 
-def in_turns(small: Small, op: str, dtype: str) -> bool:
-    """One operator for each type, and two types for each of the kernels that differ in numbers alone (backward: all
-    three for the first of them). Both operators, and both halves of the lengths (``dealt``), meet each of them.
+def _sample() -> Iterator[tuple[Small, str, str]]:
+    """What `.ci/run` runs: each kernel once forward and once backward, and a file with one kernel both operators.
+
+    Types and operators take turns. Forward and backward, a kernel meets different halves of its lengths (``dealt``).
     """
-    number, turn = list(ELEMENT_TYPES).index(dtype), op in (FORWARD[1], BACKWARD[1])
-    family = [other for other in SMALL if other.kernel == small.kernel]
-    if op in BACKWARD:
-        meets = dtype != "float64" or small == family[0]
-    else:
-        meets = len(family) == 1 or (family.index(small) + number + len(family)) % 2 == 0
-    return meets and (SMALL.index(small) + number // 2) % 2 == turn
+    types, gradient_types = tuple(ELEMENT_TYPES), ("float16", "float32", "float64")
+    for place, small in enumerate(SMALL):
+        alone = sum(other.kernel == small.kernel for other in SMALL) == 1
+        for turn in (0, 1) if alone else (place % 2,):
+            number = place + place // 4 + 2 + turn * alone
+            dtype, gradient = types[number % 4], gradient_types[(number + place) % 3]
+            other_half = (types.index(dtype) + turn + types.index(gradient) + 1) % 2
+            yield small, FORWARD[turn], dtype
+            yield small, BACKWARD[other_half], gradient
 
 
-FORWARD_CASES = sampled(product(SMALL, FORWARD, ELEMENT_TYPES), in_turns)
-BACKWARD_CASES = sampled(product(SMALL, BACKWARD, ("float16", "float32", "float64")), in_turns)
+SAMPLE = set(_sample())
+FORWARD_CASES = sampled(product(SMALL, FORWARD, ELEMENT_TYPES), lambda *case: case in SAMPLE)
+BACKWARD_CASES = sampled(product(SMALL, BACKWARD, ("float16", "float32", "float64")), lambda *case: case in SAMPLE)
 
 
-@pytest.mark.parametrize("cases", [FORWARD_CASES, BACKWARD_CASES])
-def test_the_sample_covers_every_kernel_type_and_operator(cases: list[Any]) -> None:
-    """Each kernel with each operator and each of its lengths; each type with each file and each operator."""
-    every, kept = [case.values for case in cases], in_sample(cases)
-    for pair in (lambda s, op, t: (s, op), lambda s, op, t: (s.kernel, t), lambda s, op, t: (op, t)):
+def test_the_sample_covers_every_kernel_type_and_operator() -> None:
+    """Each file with each operator and three types; each type with each operator; each kernel with each length."""
+    every = [case.values for case in (*FORWARD_CASES, *BACKWARD_CASES)]
+    kept = [*in_sample(FORWARD_CASES), *in_sample(BACKWARD_CASES)]
+    assert set(kept) == SAMPLE
+    for pair in (lambda s, op, t: (s.kernel, op), lambda s, op, t: (op, t), lambda s, op, t: (s, op in FORWARD)):
         assert {pair(*case) for case in kept} == {pair(*case) for case in every}
+    types = Counter(kernel for kernel, _ in {(small.kernel, dtype) for small, _, dtype in kept})
+    assert min(types.values()) >= 3
 
     def met(chosen: list[tuple[Any, ...]]) -> set[tuple[str, int]]:
         positions = range(6)  # of a length; the lengths themselves follow from the type
@@ -150,7 +159,7 @@ def test_the_sample_covers_every_kernel_type_and_operator(cases: list[Any]) -> N
 
 @pytest.mark.parametrize(("small", "op", "dtype"), FORWARD_CASES, ids=str)
 def test_rows_with_special_values(small: Small, op: str, dtype: str) -> None:
-    """`.ci/run` runs some of the cases (``in_turns``), `make test` all of them."""
+    """`.ci/run` runs some of the cases (``_sample``), `make test` all of them."""
     for cols in dealt(lengths(small, 16 // element_type(dtype).itemsize), dtype, op):
         x = special_rows(cols, dtype)
         got = ran(small, op, (x,))
@@ -160,15 +169,18 @@ def test_rows_with_special_values(small: Small, op: str, dtype: str) -> None:
 
 @pytest.mark.parametrize(("small", "op", "dtype"), BACKWARD_CASES, ids=str)
 def test_gradients_with_special_values(small: Small, op: str, dtype: str) -> None:
-    """`.ci/run` runs some of the cases (``in_turns``), `make test` all of them."""
+    """`.ci/run` runs some of the cases (``_sample``), `make test` all of them."""
     for cols in dealt(lengths(small, 16 // element_type(dtype).itemsize), dtype, op):
         dy, y = special_inputs(cols, GradientVariant("warp", dtype, op))
         assert_gradient(ran(small, op, (dy, y)), dy, y, op, what=f"{small}, {dtype} {op}, special rows of {cols}")
 
 
-@every_kernel
+@pytest.mark.parametrize("small", one_of(2, SMALL, lambda small: small.kernel), ids=str)
 def test_any_grid(small: Small) -> None:
-    """Warps, blocks and clusters stride over the rows: how many there are changes no bit."""
+    """Warps, blocks and clusters stride over the rows: how many there are changes no bit.
+
+    `.ci/run` runs half of each file's kernels, `make test` all.
+    """
     x = matrix(11, small.packs * 2 + 1, "float32")
     expected = ran(small, "softmax", (x,))
     for blocks in (1, 2, 40):

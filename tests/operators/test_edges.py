@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,22 @@ from softlab.plans.fast import MOST_EXACT_COLS
 from tests import edge_cases
 from tests.edge_cases import EDGES, RIGHT, EdgeCase, Library, Refusal, verdict
 from tests.hardware import edges
+from tests.sampled import sampled
 
 #: Policy "invariant" adds whole numbers, so it bounds the length of a row.
 TOO_LONG = Refusal("PlanError", (f"2^{MOST_EXACT_COLS.bit_length() - 1} elements exactly",))
+_SMALL = [edge for edge in EDGES if not edge.big]
+#: `.ci/run` takes one policy for each edge, in turns, `make test` all of them.
+_IN_TURNS = {(edge.name, POLICIES[k % len(POLICIES)]) for k, edge in enumerate(_SMALL)}
 EXECUTORS = [edge_cases.emulator, pytest.param(edge_cases.on_gpu, marks=pytest.mark.gpu)]
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("edge", [edge for edge in EDGES if not edge.big], ids=lambda edge: edge.name)
+@pytest.mark.parametrize(
+    ("edge", "policy"),
+    sampled(product(_SMALL, POLICIES), lambda edge, policy: (edge.name, policy) in _IN_TURNS),
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_edge(edge: EdgeCase, policy: str, executor: Callable[[str], Library]) -> None:
     assert verdict(edge, executor(policy)) == RIGHT
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -87,11 +88,10 @@ def aims(
     Raises:
         ValueError: no problem was found for a family that is wanted.
     """
-    random, wanted = np.random.default_rng(0), set(wanted)
+    wanted = set(wanted)
     found: dict[tuple[str, str, str], list[Aim]] = defaultdict(list)
-    for _ in range(tried):
-        aim = _drawn(random, device, most, policies)
-        if aim is not None and (not wanted or aim.family in wanted):
+    for aim in _problems(device, most, tuple(policies), tried):
+        if not wanted or aim.family in wanted:
             alike = found[aim.family, aim.op, aim.dtype]
             if len(alike) < kept:
                 alike.append(aim)
@@ -99,6 +99,14 @@ def aims(
     if missing := wanted - {aim.family for aim in every}:
         raise ValueError(f"no array of {most} elements takes {', '.join(sorted(missing))} on {device.sm_count} SMs")
     return every
+
+
+@lru_cache(maxsize=4)
+def _problems(device: Device, most: int, policies: tuple[str, ...], tried: int) -> tuple[Aim, ...]:
+    """All problems that are drawn and have a plan. Several choices of families share them."""
+    random = np.random.default_rng(0)
+    drawn = (_drawn(random, device, most, policies) for _ in range(tried))
+    return tuple(aim for aim in drawn if aim is not None)
 
 
 def _drawn(random: Generator, device: Device, most: int, policies: Sequence[str]) -> Aim | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from softlab.timing.estimates import Estimate
 from softlab.timing.parameters import parameters
 from tests.hardware import thirteenth_cases
 from tests.hardware.record_tensor import TensorCase, tensor_cases
+from tests.sampled import one_of, sampled
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
@@ -47,19 +49,28 @@ def _interval(name: str, threads: int, pitch: int = 16, count: int = 1) -> float
     return (long - short) / (rounds * _STREAM * count * threads / 32)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["HMMA.16816.F32", "HMMA.16816.F32.operand", "HMMA.1688.F16", "IMMA.16832.S8.S8", "IMMA.8816.S8.S8", "DMMA.8x8x4",
-     "DMMA.16x8x16", "MOVM.16.MT88", "LDSM.16.M88", "LDSM.16.MT88.4"],
+_CHAINS = (
+    "HMMA.16816.F32", "HMMA.16816.F32.operand", "HMMA.1688.F16", "IMMA.16832.S8.S8", "IMMA.8816.S8.S8", "DMMA.8x8x4",
+    "DMMA.16x8x16", "MOVM.16.MT88", "LDSM.16.M88", "LDSM.16.MT88.4",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_of(2, _CHAINS, lambda name: name[:4]))
 def test_a_chain_takes_what_the_atlas_has_measured(name: str) -> None:
+    """`.ci/run` takes half of each kind of instruction, `make test` all."""
     one, two = (_estimate(f"chain.{name}", rounds, 32).cycles for rounds in (1, 2))
     assert (two - one) / _CHAIN == pytest.approx(ATLAS[f"latency.{name}"], rel=0.03)
 
 
-@pytest.mark.parametrize("threads", [128, 1024])
-@pytest.mark.parametrize("name", ["HMMA.16816.F32", "HMMA.1688.F32", "IMMA.16832.S8.S8", "DMMA.16x8x4", "MOVM.16.MT88"])
+_STREAMS = ("HMMA.16816.F32", "HMMA.1688.F32", "IMMA.16832.S8.S8", "DMMA.16x8x4", "MOVM.16.MT88")
+
+
+@pytest.mark.parametrize(
+    ("name", "threads"),
+    sampled(product(_STREAMS, (128, 1024)), lambda name, threads: _STREAMS.index(name) % 2 == (threads == 128)),
+)
 def test_streams_take_the_interval_of_the_pipe(name: str, threads: int) -> None:
+    """`.ci/run` takes one number of threads per instruction, in turns, `make test` both."""
     expected = ATLAS[f"interval.{name}.warps.{threads // 128}"]
     assert 4 * _interval(f"stream.{name}", threads) == pytest.approx(expected, rel=0.03)
 
