@@ -69,9 +69,10 @@ SINGLE_ELEMENTS = {2: (2, 70_001), 4: (2, 262_145), 8: (2, 262_145)}
 #: racecheck follows no order through __syncwarp(). With this option all lanes of a warp arrive at the mbarriers of the
 #: grid and the ring kernel, and not one for all. Nothing else changes, so the bits are the same.
 EVERY_LANE = ("-DSOFTLAB_EVERY_LANE_ARRIVES",)
-#: Arrays of two dimensions of which the first is the axis: whole rows in a thread, a cluster, shifted packs in a block;
-#: and shifted packs in a cluster, which only long arrays take. racecheck is too slow for those.
-STRIDED, STRIDED_IN_CLUSTERS = ((9, 640), (2000, 40), (21, 9001)), ((700, 5001),)
+#: Arrays of two dimensions of which the first is the axis: whole rows in a thread, a cluster, shifted packs in a block
+#: (of doubles; then of all types, in an array that ends with a pack); and shifted packs in a cluster, which only long
+#: arrays take. racecheck is too slow for those.
+STRIDED, STRIDED_IN_CLUSTERS = ((9, 640), (2000, 40), (21, 9001), (32, 9001)), ((700, 5001),)
 #: Elements and stride of long rows along another axis: blocks all over the GPU share them, and doubles are read twice.
 LONG_STRIDED = ((60_000, 20), (60_000, 21))
 #: Many short rows, which move in tiles.
