@@ -284,10 +284,7 @@ def _shape(
     answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
     microseconds = memory_microseconds(request, row, block_size * device.sm_count)
     most_fetched = MOST_UNDER_WAY // (per_step * bytes_per_pack) - ahead
-    if most_kept:
-        fetched = max(1, min(most_fetched, math.floor(FETCH_MICROSECONDS / (per_step * microseconds))))
-    else:
-        fetched = FETCHED if groups < SEVERAL_GROUPS and most_fetched >= FETCHED else FETCHED_OF_SEVERAL
+    fetched = _fetched(groups, most_fetched, per_step * microseconds if most_kept else 0.0)
     stripes = kept > 0 and _bandwidth(request) >= STRIPES_BANDWIDTH
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
@@ -303,11 +300,17 @@ def _shape(
     issued = (_row_microseconds(row, blocks_per_row) + steps_microseconds) / microseconds
     row_time = max(moved * (1 + FURTHER_GROUP * (groups - 1)), issued) + late
     time = math.ceil(request.rows / groups) * row_time + ONE_WAY * lag
-    stages = lag + ahead * per_step
     return RingShape(
-        blocks_per_row, groups, block_size, packs, per_step, stages, ahead, fetched, again, kept, stripes,
-        late, time * block_size / GRID_BLOCK,
+        blocks_per_row, groups, block_size, packs, per_step, lag + ahead * per_step, ahead, fetched, again, kept,
+        stripes, late, time * block_size / GRID_BLOCK,
     )  # fmt: skip
+
+
+def _fetched(groups: int, most: int, step_microseconds: float) -> int:
+    """Steps of prefetches ahead of the ring. step_microseconds: memory's for a step with packs in registers, else 0."""
+    if step_microseconds:
+        return max(1, min(most, math.floor(FETCH_MICROSECONDS / step_microseconds)))
+    return FETCHED if groups < SEVERAL_GROUPS and most >= FETCHED else FETCHED_OF_SEVERAL
 
 
 def fitted(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:

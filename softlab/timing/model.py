@@ -287,12 +287,11 @@ def _record(
     states = np.bincount(entries[0], run.states[entries], len(REASONS)).tolist()
     total = sum(states) or 1.0
     stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
-    kernel_us = cycles / p.clock_mhz
     warps = -(-prod(launch.block) // 32)
     done = run.issued / max(1.0, float(counts.sum()))
     instructions = float(every.mean()) * launch.blocks if len(every) else 0.0
     scale = instructions / max(1.0, float(counts.sum()) * done)
-    bound = _bound(use, stalls, kernel_us, p)
+    bound = _bound(use, stalls, cycles / p.clock_mhz, p)
     notes = (*_notes(run, sample, counts, every, launch.blocks), *_notes_of_end(run, memory, p))
     found = Estimate(
         kernel=launch.program.name,
@@ -300,7 +299,7 @@ def _record(
         cache=cache,
         grid=launch.grid,
         block=launch.block,
-        microseconds=float(kernel_us + p.launch_microseconds),
+        microseconds=float(cycles / p.clock_mhz + p.launch_microseconds),
         cycles=float(cycles),
         launch_microseconds=p.launch_microseconds,
         bound=bound,
@@ -316,15 +315,15 @@ def _record(
         notes=(*notes, *_notes_of_launch(launch)),
         _lines=_lines(program, run, entries, total, max(len(counts) * warps * max(done, 1e-9), 1.0)),
     )
-    fits = memory.sharing.footprint <= p.l2_capacity
-    return _with_bytes_off(_with_loads_of_others(found, columns), launch, columns, memory.dram.written * scale, fits)
+    found = _with_loads_of_others(found, columns)
+    return found if cache == "warm" else _with_bytes_off(found, launch, columns, memory, p, scale)
 
 
-def _with_bytes_off(found: Estimate, launch: Timed, columns: Columns, written: float, fits: bool) -> Estimate:
-    """An estimate that says where its bytes are not those that have to be loaded. written: bytes that DRAM takes."""
-    if found.cache == "warm":
-        return found
-    read = found.dram_bytes - written
+def _with_bytes_off(
+    found: Estimate, launch: Timed, columns: Columns, memory: Memory, p: Parameters, scale: float
+) -> Estimate:
+    """An estimate that says where its bytes are not those that have to be loaded. scale: of one SM's bytes to all."""
+    read, fits = found.dram_bytes - memory.dram.written * scale, memory.sharing.footprint <= p.l2_capacity
     note = bytes_off(read, columns, launch.grid, launch.cluster, launch.extents, fits=fits)
     return replace(found, notes=(*found.notes, note)) if note else found
 

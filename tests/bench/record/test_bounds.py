@@ -30,9 +30,30 @@ def test_the_slowest_cell_of_each_kernel():
     ]
 
 
+def speeds(recording: recordings.Recording) -> dict[tuple[str, str, str, int], float]:
+    """GB/s of policy "fast" by kernel, operator, dtype and columns."""
+    found = {}
+    for name in ("forward", "gradients"):
+        fast = recordings.select(recording.tables[name], peer="fast")
+        *keys, speed = (fast[column].tolist() for column in ("kernel", "op", "dtype", "cols", "gigabytes_per_second"))
+        found |= dict(zip(zip(*keys, strict=True), speed, strict=True))
+    return found
+
+
 def test_the_recorded_counters_are_of_the_recorded_speeds():
-    """A kernel or a threshold that changed the slowest cells asks for counters of those."""
+    """A kernel or a threshold that changed the slowest cells asks for counters of those.
+
+    Both are records of their own, and two runs of one cell differ by one percent: so the counted cell of a kernel may
+    be that much faster than its slowest one.
+    """
+    recording = recordings.load("fast_h200")
     counted = recordings.load("bounds_h200").tables["bounds"]
-    columns = (counted[name].tolist() for name in ("kernel", "op", "dtype", "cols"))
-    slowest = bounds.slowest(recordings.load("fast_h200"))
-    assert set(zip(*columns, strict=True)) == {(kernel, cell.op, cell.dtype, cell.cols) for kernel, cell in slowest}
+    cells = list(zip(*(counted[name].tolist() for name in ("kernel", "op", "dtype", "cols")), strict=True))
+    speed = speeds(recording)
+    slowest = {
+        (kernel, cell.table == "gradients", cell.dtype == "float64"): speed[kernel, cell.op, cell.dtype, cell.cols]
+        for kernel, cell in bounds.slowest(recording)
+    }
+    classes = {cell: (cell[0], cell[1].endswith("backward"), cell[2] == "float64") for cell in cells}
+    assert set(classes.values()) == set(slowest)
+    assert all(speed[cell] <= slowest[classes[cell]] * 1.01 for cell in cells)
