@@ -22,8 +22,8 @@ _FASTCALL = 0x80
 
 
 class Method(ctypes.Structure):
-    """PyMethodDef. Python keeps only its address, so it lives as long as the process, and so does the machine code,
-    which ``engine`` owns."""
+    """PyMethodDef. Python keeps only its address, so it lives as long as the process (``_ALIVE``), and so does the
+    machine code, which ``engine`` owns."""
 
     engine: Any
 
@@ -39,6 +39,10 @@ class Method(ctypes.Structure):
         make: Any = ctypes.pythonapi.PyCFunction_NewEx
         make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(address(make))
         return make(ctypes.addressof(self), given, None)
+
+
+#: Every method. A cache is not enough: threads that miss it at the same time each have methods of their own.
+_ALIVE: list[Method] = []
 
 
 def compiled(text: Template, names: Sequence[str], **values: object) -> Mapping[str, Method] | None:
@@ -65,6 +69,7 @@ def compiled(text: Template, names: Sequence[str], **values: object) -> Mapping[
     for name in names:
         methods[name] = Method(name.encode(), engine.get_function_address(name), _FASTCALL, None)
         methods[name].engine = engine
+    _ALIVE.extend(methods.values())
     return MappingProxyType(methods)
 
 

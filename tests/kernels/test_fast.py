@@ -76,10 +76,10 @@ SMALL = (
     Small("fast_ring", (7, 1, 5, 1, 1, 4, 0, 64, 2, "false"), 64, 888, stage_packs=320, cluster=2),
     Small("fast_ring", (3, 2, 8, 1, 1, 0, 4, 64, 2, "false"), 64, 888, stage_packs=512, cluster=2),
     Small("fast_ring", (7, 1, 5, 1, 1, 3, 2, 64, 2, "false"), 64, 1144, stage_packs=320, cluster=2),
-    Small("fast_ring", (5, 2, 10, 1, 1, 0, 4, 64, 2, "true"), 64, 1272, stage_packs=640, cluster=2),
-    Small("fast_ring", (4, 1, 4, 1, 2, 2, 3, 32, 3, "true"), 32, 664, stage_packs=128, cluster=3),
     Small("fast_stream", (1, 64, 1), 64, 300),
     Small("fast_stream", (1, 64, 2), 64, 500, cluster=2),
+    Small("fast_ring", (5, 2, 10, 1, 1, 0, 4, 64, 2, "true"), 64, 1272, stage_packs=640, cluster=2),
+    Small("fast_ring", (4, 1, 4, 1, 2, 2, 3, 32, 3, "true"), 32, 664, stage_packs=128, cluster=3),
 )
 every_kernel = pytest.mark.parametrize("small", SMALL, ids=lambda small: f"{small.kernel}{small.numbers}")
 
