@@ -97,7 +97,7 @@ class Loop:
         return np.array(rows, np.int64)
 
     def note(self, seconds: float, blocks: np.ndarray) -> None:
-        """A call has taken so many seconds of the processor for runs of these blocks."""
+        """Add the seconds of the processor that a call has taken for runs of these blocks."""
         self._calls += 1
         self._gain += float(self._seconds[blocks].sum()) - seconds
         self.pays = self._calls < _CALLS or self._gain > 0
@@ -140,7 +140,7 @@ class Loops:
         self.usable = choice != "none" and arrays_are_as_known()
 
     def count(self, start: int, seconds: float) -> None:
-        """The machine has taken so many seconds of the processor for the run that begins at ``start``."""
+        """Add the seconds of the processor that the machine has taken for the run that begins at ``start``."""
         self._seconds[start] = self._seconds.get(start, 0.0) + min(seconds, _MOST_SECONDS)
         times = self._times[start] = self._times.get(start, 0) + 1
         if times % _LOOK == 0 and self.usable and start not in self.at:
