@@ -23,8 +23,8 @@ START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, BLO
 #: path; the first free place for a path; then how many there are of runs, entries, guards, requests and paths that have
 #: left, how many of each there may be, what was issued, and whether an address was bad. Then of the memories: the array
 #: that was used last and how many there are; the address, the bytes per block and their limit of shared memory, and the
-#: number of warps per block; the number of instructions in the code; the number of stores by lanes; where the loop's own
-#: :func:`execute` is; and the address, the bytes per thread and their limit of local memory.
+#: number of warps per block; the number of instructions in the code; the number of stores by lanes; where the loop's
+#: own :func:`execute` is; and the address, the bytes per thread and their limit of local memory.
 (
     MOST, LOWEST, FREE, RUNS, ENTRIES, NOTED, ASKED, GONE, ENTRY_ROOM, GUARD_ROOM, REQUEST_ROOM, ISSUED, WRONG,
     LAST, ARRAYS, SHARED, SHARED_BYTES, SHARED_LIMIT, BLOCK_WARPS, CODE, STORED, EXECUTE, LOCAL, LOCAL_BYTES,
