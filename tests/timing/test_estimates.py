@@ -265,6 +265,6 @@ def test_what_other_blocks_load_counts_where_the_simulated_ones_load_nothing():
 
 def test_the_list_of_bounds_is_documented():
     text = (Path(__file__).parents[2] / "docs" / "estimates.md").read_text()
-    table = text.partition("BOUNDS`:")[2].partition("On the command line")[0]
-    cells = " ".join(line.split("|")[1] for line in table.strip().splitlines()[2:])
+    table = text.partition("BOUNDS`:\n\n")[2].partition("\n\n")[0]
+    cells = " ".join(line.split("|")[1] for line in table.splitlines()[2:])
     assert sorted(re.findall(r"`(\w+)`", cells)) == sorted(BOUNDS)
