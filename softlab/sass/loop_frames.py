@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from softlab.sass import native_loops
+from softlab.sass import loop_code, native_loops
 from softlab.sass.barriers import Convergence
 from softlab.sass.decode import Code
 from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
@@ -20,12 +20,15 @@ from softlab.sass.loops import Loop
 from softlab.sass.memory import BlockMemory, interleaved
 from softlab.sass.native_loops import MEETS
 from softlab.sass.setup import Setup
-from softlab.sass.streams import Kind, Space
+from softlab.sass.specials import OF_LANES, OF_WARPS
+from softlab.sass.streams import Space
 
 #: Runs per call at most.
 _MOST_RUNS = 256
 #: Entries of the log, guards and requests of one call at most, if one run does not need more.
 _ENTRIES, _REQUESTS = 1 << 17, 1 << 13
+#: Numbers per lane of the scratch array: targets or what lanes give; what they get; and two rows that nobody reads.
+_SCRATCH = 4
 #: The bits of an address of local memory.
 _ADDRESS = (1 << 32) - 1
 _WORD, _TRUTH = np.dtype(np.uint32), np.dtype(np.bool_)
@@ -75,6 +78,9 @@ class Host(Protocol):
     def constant(self, constant: Named) -> Value:
         """A constant that a run of this launch names."""
 
+    def special(self, name: str) -> Value | None:
+        """What a special register holds in all warps."""
+
 
 class Room:
     """Room for the paths and the log of ``warps`` warps, for one launch after the other."""
@@ -86,7 +92,7 @@ class Room:
         self.paths, self.gone = np.empty((places, 3), np.int64), np.empty((places, 3), np.int64)
         self.following = np.arange(1, places + 1)
         self.stamps, self.chosen = np.empty(warps, np.int64), np.empty(2 * warps, np.int64)
-        self.mask_of, self.targets = np.zeros(warps, np.int64), np.empty(WARP, np.int64)
+        self.mask_of, self.targets = np.zeros(warps, np.int64), np.empty(_SCRATCH * WARP, np.int64)
         self.entries = max(_ENTRIES, warps)
         self.entry_warp, self.entry_mask = np.empty(self.entries, np.int64), np.empty(self.entries, np.uint32)
         self.run_block, self.run_count = np.empty((2, _MOST_RUNS), np.int64)
@@ -221,10 +227,9 @@ class Frame:
             addresses = room.addresses[:asked]
             for k in np.unique(number).tolist():
                 access = loop.accesses[k]
-                kind = Kind.STORE if access.stores else Kind.LOAD
                 here = np.flatnonzero(number == k)
                 active = unpack(mask[here].astype(np.uint32))
-                about = access.offset, access.space, kind
+                about = access.offset, access.space, access.kind
                 if access.space == Space.LOCAL:
                     logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
                     for word in range(words):  # those of a lane are not neighbours
@@ -247,7 +252,17 @@ class Frame:
         local = machine.local
         state[native_loops.LOCAL] = local.data.ctypes.data
         state[native_loops.LOCAL_BYTES], state[native_loops.LOCAL_LIMIT] = local.nbytes, local.limit
+        state[native_loops.LIVE] = machine.live.ctypes.data
         return arrays
+
+
+def _special(machine: Host, named: Named, warps: int) -> np.ndarray:
+    """A special register of a loop, with a place for each lane or each warp."""
+    bank, number, _ = named
+    names, width = (OF_WARPS, 1) if bank == loop_code.OF_WARPS else (OF_LANES, WARP)
+    found = np.empty((warps, width), np.uint32)
+    found[...] = machine.special(names[number])
+    return found
 
 
 class _OfLoop:
@@ -267,7 +282,9 @@ class _OfLoop:
         guards, requests = (max(loop.about[:, k]) for k in (native_loops.GUARDS, native_loops.REQUESTS))
         warps = room.warps
         room.fit(max(_ENTRIES, warps * guards), max(_REQUESTS, warps * requests) if requests else 0)
-        self.pointers = np.zeros(len(loop.registers), np.int64)
+        specials = [_special(machine, one, warps) for one in loop.specials]
+        self._kept = specials  # so that they stay where they are
+        self.pointers = np.array([0] * len(loop.registers) + list(map(id, specials)), np.int64)
         #: Of registers that are only read what the machine has, and that with a place for each lane.
         self._copies: dict[int, tuple[Any, np.ndarray]] = {}
 

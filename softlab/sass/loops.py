@@ -53,7 +53,10 @@ class Loop:
         self.number_of = {start: number for number, start in enumerate(self.starts)}
         self.accesses = [access for block in self.blocks for access in block.accesses]
         self.stores = any(access.stores and access.space == Space.GLOBAL for access in self.accesses)
-        self.constants = tuple(dict.fromkeys(one for block in self.blocks for one in block.constants))
+        named = tuple(dict.fromkeys(one for block in self.blocks for one in block.constants))
+        self.constants = tuple(one for one in named if one[0] >= 0)
+        #: The special registers, as :class:`.loop_code.Block` names them.
+        self.specials = tuple(sorted(one for one in named if one[0] < 0))
         read = frozenset[int]().union(*(block.reads for block in self.blocks))
         self.written = frozenset[int]().union(*(block.writes for block in self.blocks))
         self.registers = tuple(sorted((read | self.written) - {SINK}))
@@ -74,7 +77,7 @@ class Loop:
     @property
     def name(self) -> str:
         """Under which its machine code is kept."""
-        return key(tuple(names_of(self.blocks)), ("loop", self.registers, self.constants))
+        return key(tuple(names_of(self.blocks)), ("loop", self.registers, self.constants, self.specials))
 
     def compile(self) -> None:
         """Make the function.
@@ -82,7 +85,7 @@ class Loop:
         Raises:
             Untraced: a step does what cannot be written down.
         """
-        code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers)
+        code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers, self.specials)
         self.address = stored_function(self.name, code.text)
         self._run = runner()  # compiled here, not in the first call, which says whether the loop pays
 
@@ -92,7 +95,7 @@ class Loop:
         rows, part = [], 0
         for b in self.blocks:
             about = b.start, b.length, b.end, b.target, b.begins, b.barrier, b.guards, len(b.accesses)
-            rows.append((*about, part, len(b.parts)))
+            rows.append((*about, part, len(b.parts), b.alone))
             part += len(b.parts)
         return np.array(rows, np.int64)
 
