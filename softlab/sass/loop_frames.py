@@ -26,7 +26,7 @@ from softlab.sass.streams import Space
 #: Runs per call at most.
 _MOST_RUNS = 256
 #: Entries of the log, guards and requests of one call at most, if one run does not need more.
-_ENTRIES, _REQUESTS = 1 << 17, 1 << 13
+_ENTRIES, _REQUESTS = 1 << 17, 1 << 15
 #: Numbers per lane of the scratch array: targets or what lanes give; what they get; and two rows that nobody reads.
 _SCRATCH = 4
 #: The bits of an address of local memory.
@@ -152,11 +152,12 @@ class Frame:
         runs = int(state[native_loops.RUNS])
         machine.changes += int(state[native_loops.STORED])
         self._give_paths(room)
+        taken = thread_time() - began
         if runs:
             self._log(loop, room, runs)
             machine.issued += int(state[native_loops.ISSUED])
             machine.pc = loop.starts[room.run_block[runs - 1]]
-        loop.note(thread_time() - began, room.run_block[:runs])
+        loop.note(taken, room.run_block[:runs], room.run_count[:runs])
         return runs
 
     def _known(self, loop: Loop) -> _OfLoop:
@@ -223,20 +224,24 @@ class Frame:
             entry, offset, mask = room.guards[:noted].T
             log.guards_of(base + entry, offset.copy(), mask.astype(np.uint32))
         if asked:
-            entry, number, mask = room.requests[:asked].T
-            addresses = room.addresses[:asked]
-            for k in np.unique(number).tolist():
-                access = loop.accesses[k]
-                here = np.flatnonzero(number == k)
-                active = unpack(mask[here].astype(np.uint32))
-                about = access.offset, access.space, access.kind
-                if access.space == Space.LOCAL:
-                    logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
-                    for word in range(words):  # those of a lane are not neighbours
-                        at = logged + 4 * WARP * word
-                        log.requests_of(base + entry[here], *about, min(access.width, 4), at, active)
-                else:
-                    log.requests_of(base + entry[here], *about, access.width, addresses[here], active)
+            self._requests(loop, base, room.requests[:asked].T, room.addresses)
+
+    def _requests(self, loop: Loop, base: int, asked: np.ndarray, addresses: np.ndarray) -> None:
+        """Write requests to the log: of each the entry, from ``base`` on, the number of its access and its lanes."""
+        log, entries, masks = self._machine.log, base + asked[0], asked[2].astype(np.uint32)
+        order = np.argsort(asked[1], kind="stable")
+        limits = [*np.flatnonzero(np.diff(asked[1, order], prepend=-1)).tolist(), len(order)]
+        for first, end in pairwise(limits):
+            here = order[first:end]
+            access = loop.accesses[asked[1, here[0]]]
+            about = access.offset, access.space, access.kind
+            if access.space != Space.LOCAL:
+                log.rows_of(entries, *about, access.width, addresses, masks, here)
+                continue
+            logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
+            for word in range(words):  # those of a lane are not neighbours
+                at = logged + 4 * WARP * word
+                log.requests_of(entries[here], *about, min(access.width, 4), at, unpack(masks[here]))
 
     def _arrays(self, loop: Loop, state: np.ndarray) -> np.ndarray:
         """Where the memories lie."""

@@ -266,7 +266,7 @@ class Machine:
                     start = thread_time()
                     self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
                     if self._enters:
-                        self._loops.count(pc, thread_time() - start)
+                        self._loops.count(pc, self.now.count, thread_time() - start)
                 if self.issued > self.setup.budget:
                     raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
                 if self._turns.stuck:

@@ -260,8 +260,17 @@ def give_back(blocks: int, about: Int64s, ends: Int64s, paths: Int64s, gone: Int
     return 0
 
 
+def standing(path: int, paths: Int64s) -> int:
+    """How many paths a list has from this one on."""
+    count = 0
+    while path >= 0:
+        path = paths[3 * path]
+        count += 1
+    return count
+
+
 def is_full(about: Int64s, at: int, warps: int, state: Int64s) -> int:
-    """Whether a block may log more than there is room for, or no more runs are allowed."""
+    """Whether a block may log more of so many warps than there is room for, or no more runs are allowed."""
     if state[RUNS] >= state[MOST] or state[ENTRIES] + warps > state[ENTRY_ROOM]:
         return 1
     if state[NOTED] + warps * about[at + GUARDS] > state[GUARD_ROOM]:
@@ -343,7 +352,7 @@ def execute_runs(
         at = BLOCK * block
         if block == blocks or about[at + START] > state[LOWEST]:
             return DONE
-        if is_full(about, at, warps, state):
+        if is_full(about, at, standing(ends[2 * block], paths), state):
             return FULL
         barrier = about[at + BARRIER]
         meets = about[at + END] == MEETS
