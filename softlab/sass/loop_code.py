@@ -183,7 +183,7 @@ class LoopCode:
         """The module in LLVM's assembly.
 
         Raises:
-            Untraced: a step does what cannot be written down.
+            Untraced: a step of a block does what cannot be written down; the block's first instruction.
         """
         from llvmlite import ir
 
@@ -208,7 +208,10 @@ class LoopCode:
         for block in self._blocks:
             for at, sections in enumerate(block.parts):
                 last = at == len(block.parts) - 1
-                made.append(self._part(len(made), sections, block.branch if last else None))
+                try:
+                    made.append(self._part(len(made), sections, block.branch if last else None))
+                except Untraced as error:
+                    raise Untraced(block.start) from error
         function, b = self._function("loop", [size] * len(signature(native_loops.execute).parameters))
         function.linkage = "external"
         none = function.append_basic_block("none")

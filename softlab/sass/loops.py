@@ -83,7 +83,7 @@ class Loop:
         """Make the function.
 
         Raises:
-            Untraced: a step does what cannot be written down.
+            Untraced: a step of a run does what cannot be written down; where the run begins.
         """
         code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers, self.specials)
         self.address = stored_function(self.name, code.text)
@@ -204,9 +204,9 @@ class Loops:
                 return
         try:
             made.compile()
-        except Untraced:
-            for one in made.starts:
-                self._describer.forget(one)
+        except Untraced as error:
+            self._describer.forget(error.args[0])
+            self._next[loop] = 0  # the others may be compiled without it
             return
         if not kept >= made.starts_as_set:
             write_record(loops_folder() / f"{name}.json", {"blocks": list(made.starts)})
