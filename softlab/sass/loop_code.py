@@ -18,22 +18,32 @@ import numpy as np
 from softlab.emulator.machine.native_loop import constant, memory_type, turns, with_hints
 from softlab.emulator.machine.native_python import DATA_OFFSET, define_with
 from softlab.emulator.opcodes.emitter import Emitter
-from softlab.sass import native_loops
+from softlab.sass import native_loops, native_warps
 from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, is_per_warp
 from softlab.sass.lanes import WARP, Value
 from softlab.sass.memory import PAGE_BITS
 from softlab.sass.native_floats import TracedRegisters
 from softlab.sass.segments import PureStep, traced
-from softlab.sass.streams import Space
+from softlab.sass.streams import Kind, Space
 from softlab.sass.traces import Trace, Traced, Untraced
 
 _ONE = np.dtype(np.bool_)
+#: The banks of special registers, where constants are named: a value per lane, and one per warp.
+OF_LANES, OF_WARPS = -1, -2
+#: Operations of atomics on integers, in LLVM's words: of the old value and the operand.
+_ATOMICS = {"add": "add", "and": "and_", "or": "or_", "xor": "xor"}
+#: NaN of float32 and float64 that x86 makes, and the bit that makes a NaN quiet.
+_NANS = {32: (0xFFC00000, 1 << 22), 64: (0xFFF8 << 48, 1 << 51)}
 
 
 @dataclass(frozen=True)
 class Access:
-    """A load or store: the instruction in its block, its number in the loop, the space, the bytes and whether a load
-    extends a sign. ``reads`` gives the address without ``add``. ``words``: the registers of its words."""
+    """A load, store or atomic: the instruction in its block, its number in the loop, the space, the bytes and whether a
+    load extends a sign. ``reads`` gives the address without ``add``. ``words``: the registers of its words.
+
+    ``operation``: of an atomic, such as "add.u32"; "" for others. ``given``: the registers of its operands' words.
+    ``says``: it gives whether it swapped, and serves a lane per bank.
+    """
 
     offset: int
     number: int
@@ -44,7 +54,29 @@ class Access:
     add: int
     guard: Reader | None
     words: tuple[int, ...]
-    stores: bool = False
+    kind: Kind = Kind.LOAD
+    operation: str = ""
+    given: tuple[tuple[int, ...], ...] = ()
+    says: bool = False
+
+    @property
+    def stores(self) -> bool:
+        """Whether it may change memory."""
+        return self.kind != Kind.LOAD
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What lanes of a warp do with each other: the instruction in its block, and the function and mode of
+    :mod:`.native_warps`. ``reads`` gives its operands, packed. ``out`` and ``flag``: the registers of its results."""
+
+    offset: int
+    function: str
+    mode: int
+    reads: Reader
+    guard: Reader | None
+    out: int
+    flag: int = SINK
 
 
 @dataclass(frozen=True)
@@ -61,18 +93,25 @@ class Branch:
 
 @dataclass(frozen=True)
 class Section:
-    """Pure steps, with the instruction of each in its block, and the access behind them."""
+    """Pure steps, with the instruction of each in its block, and the access or exchange behind them."""
 
     steps: tuple[tuple[int, PureStep], ...]
     access: Access | None = None
+    exchange: Exchange | None = None
+
+    @property
+    def last(self) -> Access | Exchange | None:
+        """What stands behind the steps."""
+        return self.access or self.exchange
 
 
 @dataclass(frozen=True)
 class Block:
     """A straight run: its first instruction, how many there are, and the numbers of :mod:`.native_loops`.
 
-    ``reads`` and ``writes``: registers. ``constants``: what its instructions read of them. ``encoding``: of its
-    instructions.
+    ``reads`` and ``writes``: registers. ``constants``: what its instructions read of them, and special registers, which
+    stand in the banks ``OF_LANES`` and ``OF_WARPS``. ``encoding``: of its instructions. ``alone``: one warp of a thread
+    block executes it at a time.
     """
 
     start: int
@@ -87,6 +126,7 @@ class Block:
     writes: frozenset[int]
     constants: tuple[Named, ...]
     encoding: tuple[str, ...]
+    alone: bool = False
 
     @property
     def accesses(self) -> tuple[Access, ...]:
@@ -96,10 +136,10 @@ class Block:
     @cached_property
     def parts(self) -> tuple[tuple[Section, ...], ...]:
         """What all warps do one after the other: all of it, or where it stores what others may load each section."""
-        sections = list(self.sections)
-        if not sections or (sections[-1].access is not None and self.branch is not None):
+        sections, stores = list(self.sections), any(one.stores and one.space != Space.LOCAL for one in self.accesses)
+        if not sections or (sections[-1].last is not None and (self.branch is not None or stores)):
             sections.append(Section(()))
-        if any(access.stores and access.space != Space.LOCAL for access in self.accesses):
+        if stores:
             return tuple((section,) for section in sections)
         return (tuple(sections),)
 
@@ -107,7 +147,7 @@ class Block:
     def guards(self) -> int:
         """How many guards an execution logs."""
         found = sum(step.guard is not None for section in self.sections for _, step in section.steps)
-        found += sum(access.guard is not None for access in self.accesses)
+        found += sum(one.last is not None and one.last.guard is not None for one in self.sections)
         return found + (self.branch is not None and self.branch.guard is not None)
 
 
@@ -125,20 +165,25 @@ class _Stage:
 
 
 class LoopCode:
-    """The code of a loop of these blocks. ``constants`` and ``registers``: in the order of the arrays."""
+    """The code of a loop of these blocks.
+
+    ``constants`` and ``registers``: in the order of the arrays. ``specials``: the special registers, whose arrays stand
+    behind those of the registers.
+    """
 
     def __init__(
         self, blocks: Sequence[Block], slot_of: Callable[[Named], int], constants: Sequence[Named],
-        registers: Sequence[int],
+        registers: Sequence[int], specials: Sequence[Named] = (),
     ) -> None:  # fmt: skip
         self._blocks, self._slot_of, self._constants = blocks, slot_of, tuple(constants)
-        self._place = {register: at for at, register in enumerate(registers)}
+        self._specials = {slot_of(one): one for one in specials}
+        self._place = {register: at for at, register in enumerate((*registers, *self._specials))}
 
     def text(self) -> str:
         """The module in LLVM's assembly.
 
         Raises:
-            Untraced: a step does what cannot be written down.
+            Untraced: a step of a block does what cannot be written down; the block's first instruction.
         """
         from llvmlite import ir
 
@@ -158,11 +203,15 @@ class LoopCode:
         self._find = define_with(self._ir, self._module, native_loops.find, {}, "find")
         self._find_shared = define_with(self._ir, self._module, native_loops.find_shared, {}, "find_shared")
         self._find_local = define_with(self._ir, self._module, native_loops.find_local, {}, "find_local")
+        self._of_warps: dict[str, Any] = {}
         made: list[Any] = []
         for block in self._blocks:
             for at, sections in enumerate(block.parts):
                 last = at == len(block.parts) - 1
-                made.append(self._part(len(made), sections, block.branch if last else None))
+                try:
+                    made.append(self._part(len(made), sections, block.branch if last else None))
+                except Untraced as error:
+                    raise Untraced(block.start) from error
         function, b = self._function("loop", [size] * len(signature(native_loops.execute).parameters))
         function.linkage = "external"
         none = function.append_basic_block("none")
@@ -186,7 +235,7 @@ class LoopCode:
         )
         taken: Any = size(0)
         for at, section in enumerate(sections):
-            access = section.access
+            access, exchange = section.access, section.exchange
             stage = self._stage(section, branch if at == len(sections) - 1 else None)
             counts = len(stage.guards) + 1
             bits = b.alloca(ir.IntType(WARP), size(counts))
@@ -199,8 +248,12 @@ class LoopCode:
             last = b.zext(b.load(b.gep(bits, [size(counts - 1)])), size)
             if access is not None:
                 with b.if_then(b.icmp_unsigned("!=", last, size(0))):
-                    self._note(b, state, native_loops.ASKED, requests, entry, size(access.number), last)
-                    self._access(b, access, warp, last, wide, registers, state, arrays)
+                    served = self._served(b, access, warp, last, wide, registers) if access.says else last
+                    self._note(b, state, native_loops.ASKED, requests, entry, size(access.number), served)
+                    self._access(b, access, warp, served, wide, registers, state, arrays)
+            elif exchange is not None:
+                with b.if_then(b.icmp_unsigned("!=", last, size(0))):
+                    self._exchange(b, exchange, warp, mask, last, wide, registers, state)
             elif stage.taken is not None:
                 taken = last
         b.ret(taken)
@@ -224,7 +277,8 @@ class LoopCode:
         trace = Trace()
         steps = [step for _, step in section.steps]
         written = sorted(frozenset[int]().union(*(step.writes for step in steps)) - {SINK})
-        registers = TracedRegisters([None] * (max([PAIRS, *map(self._slot_of, self._constants)]) + 1), trace)
+        known = (*self._constants, *self._specials.values())
+        registers = TracedRegisters([None] * (max([PAIRS, *map(self._slot_of, known)]) + 1), trace)
         registers[PAIRS] = {}
         for k in self._place:
             registers[k] = trace.source(f"s{k}", _dtype(k))
@@ -232,13 +286,15 @@ class LoopCode:
             registers[self._slot_of(one)] = trace.source(f"s{self._slot_of(one)}", np.dtype(f"u{one[2]}"))
         guards = [(section.steps[at][0], guard) for at, guard in traced(steps, registers)]
         stage = _Stage(trace, {}, guards)
-        access = section.access
+        last = section.last
         try:
-            if access is not None:
-                stage.wide = access.reads(registers).astype(np.uint64) + np.uint64(access.add & (1 << 64) - 1)
-                stage.taken = np.True_ if access.guard is None else access.guard(registers)
-                if access.guard is not None:
-                    guards.append((access.offset, stage.taken))
+            if last is not None:
+                stage.wide = last.reads(registers).astype(np.uint64)
+                if isinstance(last, Access):
+                    stage.wide = stage.wide + np.uint64(last.add & (1 << 64) - 1)
+                stage.taken = np.True_ if last.guard is None else last.guard(registers)
+                if last.guard is not None:
+                    guards.append((last.offset, stage.taken))
             elif branch is not None:
                 if branch.target is not None:
                     address = branch.target(registers).view(np.int64)
@@ -278,9 +334,14 @@ class LoopCode:
         given = []
         for k, kind in zip(taken, kinds, strict=True):
             pointer = self._items(b, registers, k, kind)
-            given.append(b.gep(pointer, [warp if is_per_warp(k) else b.mul(warp, size(WARP))]))
+            given.append(b.gep(pointer, [warp if self._is_per_warp(k) else b.mul(warp, size(WARP))]))
         b.call(function, [b.trunc(mask, word), constants, bits, wide, *given])
-        _StageWriter(ir, function, stage, operations, taken, slots).write([k for k in used if k in slots])
+        once = frozenset(k for k in taken if self._is_per_warp(k))
+        _StageWriter(ir, function, stage, operations, taken, slots, once).write([k for k in used if k in slots])
+
+    def _is_per_warp(self, number: int) -> bool:
+        """Whether a warp has a register or special register once."""
+        return self._specials[number][0] == OF_WARPS if number in self._specials else is_per_warp(number)
 
     def _items(self, b: Any, registers: Any, register: int, kind: Any) -> Any:
         """Where the items of a register's array are."""
@@ -304,14 +365,21 @@ class LoopCode:
             with wrong:
                 b.store(size(1), b.gep(state, [size(native_loops.WRONG)]))
             with right:
-                self._move(b, access, place, warp, lane, registers)
+                if access.operation:
+                    self._change(b, access, place, warp, lane, registers, state)
+                else:
+                    self._move(b, access, place, warp, lane, registers)
         left = b.and_(left, b.sub(left, size(1)))
         b.store(left, rest)
         b.cbranch(b.icmp_unsigned("!=", left, size(0)), body, end)
         b.position_at_end(end)
-        if access.stores:
-            stored = b.gep(state, [size(native_loops.STORED)])
-            b.store(b.add(b.load(stored), size(1)), stored)
+        if access.kind in (Kind.STORE, Kind.REDUCTION):
+            self._count(b, state, size(1))
+
+    def _count(self, b: Any, state: Any, times: Any) -> None:
+        """Memory has changed, so often."""
+        stored = b.gep(state, [self._size(native_loops.STORED)])
+        b.store(b.add(b.load(stored), times), stored)
 
     def _found(self, b: Any, access: Access, address: Any, warp: Any, lane: Any, state: Any, arrays: Any) -> Any:
         """Where an address is; 0 where it is bad."""
@@ -370,8 +438,7 @@ class LoopCode:
         for k, register in enumerate(access.words):
             item, value = b.gep(pointer, [size(k)]), word(0)
             if register != SINK:
-                at = warp if is_per_warp(register) else b.add(b.mul(warp, size(WARP)), lane)
-                cell = b.gep(self._items(b, registers, register, word.as_pointer()), [at])
+                cell = self._cell(b, register, warp, lane, registers)
                 value = b.load(cell) if access.stores else value
             if access.stores:
                 b.store(value if narrow == word else b.trunc(value, narrow), item, align=1)
@@ -382,15 +449,141 @@ class LoopCode:
             if register != SINK:
                 b.store(value, cell)
 
+    def _cell(self, b: Any, register: int, warp: Any, lane: Any, registers: Any) -> Any:
+        """Where a register of a lane is."""
+        at = warp if is_per_warp(register) else b.add(b.mul(warp, self._size(WARP)), lane)
+        return b.gep(self._items(b, registers, register, self._ir.IntType(32).as_pointer()), [at])
+
+    # Atomics
+
+    def _change(
+        self, b: Any, access: Access, place: Any, warp: Any, lane: Any, registers: Any, state: Any
+    ) -> None:  # fmt: skip
+        """A lane's turn at a cell: what it holds, and what the lane gets."""
+        kind, word = self._ir.IntType(8 * access.width), self._ir.IntType(32)
+        cell = b.inttoptr(place, kind.as_pointer())
+        old = b.load(cell, align=1)
+        operands = [self._joined(b, words, kind, warp, lane, registers) for words in access.given] or [kind(1)]
+        new = self._operated(b, access.operation, old, operands)
+        b.store(new, cell, align=1)
+        result = b.zext(b.icmp_unsigned("==", old, operands[0]), kind) if access.says else old
+        for k, register in enumerate(access.words):
+            if register != SINK:
+                part = result if kind == word else b.trunc(b.lshr(result, kind(32 * k)), word)
+                b.store(part, self._cell(b, register, warp, lane, registers))
+        if access.kind == Kind.ATOMIC:
+            self._count(b, state, b.zext(b.icmp_unsigned("!=", old, new), self._size))
+
+    def _joined(self, b: Any, words: Sequence[int], kind: Any, warp: Any, lane: Any, registers: Any) -> Any:
+        """The value of some registers of a lane, the lowest word first."""
+        value = kind(0)
+        for k, register in enumerate(words):
+            if register != SINK:
+                part = b.load(self._cell(b, register, warp, lane, registers))
+                value = part if len(words) == 1 else b.or_(value, b.shl(b.zext(part, kind), kind(32 * k)))
+        return value
+
+    def _operated(self, b: Any, operation: str, old: Any, operands: Sequence[Any]) -> Any:
+        """What a cell holds behind an operation such as "add.u32"."""
+        name, _, kind = operation.partition(".")
+        value = operands[0]
+        if name == "exch":
+            return value
+        if name == "cas":
+            return b.select(b.icmp_unsigned("==", old, value), operands[1], old)
+        if kind[0] == "f":
+            return self._sum_of_floats(b, old, value)
+        if name in _ATOMICS:
+            return getattr(b, _ATOMICS[name])(old, value)
+        if name in ("min", "max"):
+            compare = b.icmp_signed if kind[0] == "s" else b.icmp_unsigned
+            return b.select(compare("<" if name == "min" else ">", value, old), value, old)
+        one, zero = old.type(1), old.type(0)
+        if name == "inc":
+            return b.select(b.icmp_unsigned(">=", old, value), zero, b.add(old, one))
+        wraps = b.or_(b.icmp_unsigned("==", old, zero), b.icmp_unsigned(">", old, value))
+        return b.select(wraps, value, b.sub(old, one))
+
+    def _sum_of_floats(self, b: Any, old: Any, value: Any) -> Any:
+        """The bits of a sum of floats. Of a NaN they are those that NumPy gives: of the first operand that is one."""
+        ir, bits = self._ir, old.type
+        kind = ir.FloatType() if bits.width == 32 else ir.DoubleType()
+        default, quiet = _NANS[bits.width]
+        one, other = b.bitcast(old, kind), b.bitcast(value, kind)
+        total = b.fadd(one, other)
+        nan = b.select(b.fcmp_unordered("uno", other, other), b.or_(value, bits(quiet)), bits(default))
+        nan = b.select(b.fcmp_unordered("uno", one, one), b.or_(old, bits(quiet)), nan)
+        return b.select(b.fcmp_unordered("uno", total, total), nan, b.bitcast(total, bits))
+
+    # What lanes do with each other
+
+    def _of_lanes(self, b: Any, function: Callable[..., int], *given: Any) -> Any:
+        """Call a function of :mod:`.native_warps`: with numbers, and the addresses of items for arrays."""
+        name = function.__name__
+        if name not in self._of_warps:
+            self._of_warps[name] = define_with(self._ir, self._module, function, {}, f"lanes_{name}")
+        size = self._size
+        numbers = [size(one) if isinstance(one, int) else one for one in given]
+        numbers = [b.ptrtoint(one, size) if one.type != size else one for one in numbers]
+        return b.call(self._of_warps[name], numbers)
+
+    def _row(self, b: Any, register: int, warp: Any, registers: Any) -> Any:
+        """Where the items of a warp's register are."""
+        kind = memory_type(self._ir, _dtype(register)).as_pointer()
+        at = warp if is_per_warp(register) else b.mul(warp, self._size(WARP))
+        return b.gep(self._items(b, registers, register, kind), [at])
+
+    def _served(self, b: Any, access: Access, warp: Any, bits: Any, wide: Any, registers: Any) -> Any:
+        """The lanes that a compare-and-swap serves. The others get 0: they have not swapped."""
+        served = self._of_lanes(b, native_warps.served, bits, wide, access.width.bit_length() - 1)
+        for register in access.words:
+            if register != SINK:
+                row = self._row(b, register, warp, registers)
+                self._of_lanes(b, native_warps.put_word, b.and_(bits, b.not_(served)), 0, row)
+        return served
+
+    def _exchange(
+        self, b: Any, exchange: Exchange, warp: Any, mask: Any, bits: Any, wide: Any, registers: Any, state: Any
+    ) -> None:  # fmt: skip
+        """Do an exchange for the lanes in ``bits``."""
+        size = self._size
+        if exchange.function == "shuffle":
+            rows = [
+                b.gep(wide, [size((2 + k) * WARP)]) if register == SINK else self._row(b, register, warp, registers)
+                for k, register in enumerate((exchange.out, exchange.flag))
+            ]
+            live = b.inttoptr(b.load(b.gep(state, [size(native_loops.LIVE)])), self._ir.IntType(WARP).as_pointer())
+            live = b.zext(b.load(b.gep(live, [warp])), size)
+            known = b.select(b.icmp_unsigned("==", mask, live), size((1 << WARP) - 1), mask)
+            found = b.gep(wide, [size(WARP)])
+            self._of_lanes(b, native_warps.shuffle, exchange.mode, known, bits, wide, found, *rows)
+        elif exchange.function == "vote":
+            yes = self._of_lanes(b, native_warps.vote, bits, wide)
+            agreed = self._of_lanes(b, native_warps.agreed, exchange.mode, yes, bits)
+            self._put(b, exchange.out, warp, bits, yes, registers)
+            self._put(b, exchange.flag, warp, bits, agreed, registers)
+        else:
+            value = self._of_lanes(b, native_warps.reduce, exchange.mode, bits, wide)
+            self._put(b, exchange.out, warp, bits, value, registers)
+
+    def _put(self, b: Any, register: int, warp: Any, bits: Any, value: Any, registers: Any) -> None:
+        """Write one value into a register of the lanes in ``bits``, or of the warp if it has it once."""
+        if register == SINK:
+            return
+        row = self._row(b, register, warp, registers)
+        put = native_warps.put_word if _dtype(register) != _ONE else native_warps.put_flag
+        self._of_lanes(b, put, 1 if is_per_warp(register) else bits, value, row)
+
 
 class _StageWriter:
     """Writes the function of a section: ``stage(mask, constants, bits, wide, registers...)``."""
 
     def __init__(
         self, ir: Any, function: Any, stage: _Stage, operations: Sequence[Any], taken: Sequence[int],
-        slots: dict[int, int],
+        slots: dict[int, int], once: frozenset[int],
     ) -> None:  # fmt: skip
-        self._ir, self._size, self._function = ir, ir.IntType(64), function
+        """``once``: what a warp has once, of ``taken``."""
+        self._ir, self._size, self._function, self._once = ir, ir.IntType(64), function, once
         self._stage, self._operations, self._taken, self._slots = stage, operations, taken, slots
         self._values: dict[str, Any] = {}
 
@@ -405,11 +598,11 @@ class _StageWriter:
             narrow = self._ir.IntType(8 * stage.trace.dtypes[f"s{k}"].itemsize)
             self._values[f"s{k}"] = value if narrow == size else b.trunc(value, narrow)
         for k in self._taken:
-            if is_per_warp(k):
+            if k in self._once:
                 self._values[f"s{k}"] = self._as_value(b, k, b.load(pointer_of[k]))
         of_lanes = self._operate(b, self._operations, only_alike=True)
         for k, value in stage.final.items():
-            if is_per_warp(k):
+            if k in self._once:
                 b.store(self._as_memory(b, self._value(value), k), pointer_of[k])
         for k, value in enumerate(self._all_lanes(b, of_lanes, mask, wide, pointer_of)):
             b.store(value, b.gep(bits, [size(k)]))
@@ -421,7 +614,7 @@ class _StageWriter:
         """The loop over the lanes; of each guard, and of what is taken, the lanes where it holds."""
         stage, word, before = self._stage, self._ir.IntType(WARP), b.block
         masks = [one for one in (*(guard for _, guard in stage.guards), stage.taken) if one is not None]
-        lanes = [k for k in self._taken if not is_per_warp(k)]
+        lanes = [k for k in self._taken if k not in self._once]
         with turns("packed", self._ir, b, self._size(WARP)) as lane:
             kept = [(one, b.phi(word)) for one in masks]
             at = b.trunc(lane, word)
@@ -431,7 +624,7 @@ class _StageWriter:
                 self._values[f"s{k}"] = self._as_value(b, k, old[k])
             self._operate(b, operations)
             for k, value in stage.final.items():
-                if not is_per_warp(k):
+                if k not in self._once:
                     new = self._as_memory(b, self._value(value), k)
                     b.store(b.select(runs, new, old[k]), b.gep(pointer_of[k], [lane]))
             if stage.wide is not None:
@@ -471,11 +664,11 @@ class _StageWriter:
         return self._values[value.name]
 
     def _as_value(self, b: Any, register: int, loaded: Any) -> Any:
-        return b.trunc(loaded, self._ir.IntType(1)) if register >= PREDICATE else loaded
+        return b.trunc(loaded, self._ir.IntType(1)) if _dtype(register) == _ONE else loaded
 
     def _as_memory(self, b: Any, value: Any, register: int) -> Any:
         wanted = memory_type(self._ir, _dtype(register))
-        if register >= PREDICATE:
+        if _dtype(register) == _ONE:
             value = b.zext(value, wanted)
         if value.type != wanted:
             raise Untraced
@@ -488,7 +681,7 @@ def _is_own(value: Value, register: int) -> bool:
 
 
 def _dtype(register: int) -> np.dtype:
-    return np.dtype(np.uint32 if register < PREDICATE else np.bool_)
+    return np.dtype(np.bool_ if PREDICATE <= register < SINK else np.uint32)
 
 
 def names_of(blocks: Sequence[Block]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from softlab.sass import native_loops
+from softlab.sass import loop_code, native_loops
 from softlab.sass.barriers import Convergence
 from softlab.sass.decode import Code
 from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
@@ -20,12 +20,15 @@ from softlab.sass.loops import Loop
 from softlab.sass.memory import BlockMemory, interleaved
 from softlab.sass.native_loops import MEETS
 from softlab.sass.setup import Setup
-from softlab.sass.streams import Kind, Space
+from softlab.sass.specials import OF_LANES, OF_WARPS
+from softlab.sass.streams import Space
 
 #: Runs per call at most.
 _MOST_RUNS = 256
 #: Entries of the log, guards and requests of one call at most, if one run does not need more.
-_ENTRIES, _REQUESTS = 1 << 17, 1 << 13
+_ENTRIES, _REQUESTS = 1 << 17, 1 << 15
+#: Numbers per lane of the scratch array: targets or what lanes give; what they get; and two rows that nobody reads.
+_SCRATCH = 4
 #: The bits of an address of local memory.
 _ADDRESS = (1 << 32) - 1
 _WORD, _TRUTH = np.dtype(np.uint32), np.dtype(np.bool_)
@@ -75,6 +78,9 @@ class Host(Protocol):
     def constant(self, constant: Named) -> Value:
         """A constant that a run of this launch names."""
 
+    def special(self, name: str) -> Value | None:
+        """What a special register holds in all warps."""
+
 
 class Room:
     """Room for the paths and the log of ``warps`` warps, for one launch after the other."""
@@ -86,7 +92,7 @@ class Room:
         self.paths, self.gone = np.empty((places, 3), np.int64), np.empty((places, 3), np.int64)
         self.following = np.arange(1, places + 1)
         self.stamps, self.chosen = np.empty(warps, np.int64), np.empty(2 * warps, np.int64)
-        self.mask_of, self.targets = np.zeros(warps, np.int64), np.empty(WARP, np.int64)
+        self.mask_of, self.targets = np.zeros(warps, np.int64), np.empty(_SCRATCH * WARP, np.int64)
         self.entries = max(_ENTRIES, warps)
         self.entry_warp, self.entry_mask = np.empty(self.entries, np.int64), np.empty(self.entries, np.uint32)
         self.run_block, self.run_count = np.empty((2, _MOST_RUNS), np.int64)
@@ -146,11 +152,12 @@ class Frame:
         runs = int(state[native_loops.RUNS])
         machine.changes += int(state[native_loops.STORED])
         self._give_paths(room)
+        taken = thread_time() - began
         if runs:
             self._log(loop, room, runs)
             machine.issued += int(state[native_loops.ISSUED])
             machine.pc = loop.starts[room.run_block[runs - 1]]
-        loop.note(thread_time() - began, room.run_block[:runs])
+        loop.note(taken, room.run_block[:runs], room.run_count[:runs])
         return runs
 
     def _known(self, loop: Loop) -> _OfLoop:
@@ -217,21 +224,24 @@ class Frame:
             entry, offset, mask = room.guards[:noted].T
             log.guards_of(base + entry, offset.copy(), mask.astype(np.uint32))
         if asked:
-            entry, number, mask = room.requests[:asked].T
-            addresses = room.addresses[:asked]
-            for k in np.unique(number).tolist():
-                access = loop.accesses[k]
-                kind = Kind.STORE if access.stores else Kind.LOAD
-                here = np.flatnonzero(number == k)
-                active = unpack(mask[here].astype(np.uint32))
-                about = access.offset, access.space, kind
-                if access.space == Space.LOCAL:
-                    logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
-                    for word in range(words):  # those of a lane are not neighbours
-                        at = logged + 4 * WARP * word
-                        log.requests_of(base + entry[here], *about, min(access.width, 4), at, active)
-                else:
-                    log.requests_of(base + entry[here], *about, access.width, addresses[here], active)
+            self._requests(loop, base, room.requests[:asked].T, room.addresses)
+
+    def _requests(self, loop: Loop, base: int, asked: np.ndarray, addresses: np.ndarray) -> None:
+        """Write requests to the log: of each the entry, from ``base`` on, the number of its access and its lanes."""
+        log, entries, masks = self._machine.log, base + asked[0], asked[2].astype(np.uint32)
+        order = np.argsort(asked[1], kind="stable")
+        limits = [*np.flatnonzero(np.diff(asked[1, order], prepend=-1)).tolist(), len(order)]
+        for first, end in pairwise(limits):
+            here = order[first:end]
+            access = loop.accesses[asked[1, here[0]]]
+            about = access.offset, access.space, access.kind
+            if access.space != Space.LOCAL:
+                log.rows_of(entries, *about, access.width, addresses, masks, here)
+                continue
+            logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
+            for word in range(words):  # those of a lane are not neighbours
+                at = logged + 4 * WARP * word
+                log.requests_of(entries[here], *about, min(access.width, 4), at, unpack(masks[here]))
 
     def _arrays(self, loop: Loop, state: np.ndarray) -> np.ndarray:
         """Where the memories lie."""
@@ -247,7 +257,17 @@ class Frame:
         local = machine.local
         state[native_loops.LOCAL] = local.data.ctypes.data
         state[native_loops.LOCAL_BYTES], state[native_loops.LOCAL_LIMIT] = local.nbytes, local.limit
+        state[native_loops.LIVE] = machine.live.ctypes.data
         return arrays
+
+
+def _special(machine: Host, named: Named, warps: int) -> np.ndarray:
+    """A special register of a loop, with a place for each lane or each warp."""
+    bank, number, _ = named
+    names, width = (OF_WARPS, 1) if bank == loop_code.OF_WARPS else (OF_LANES, WARP)
+    found = np.empty((warps, width), np.uint32)
+    found[...] = machine.special(names[number])
+    return found
 
 
 class _OfLoop:
@@ -267,7 +287,9 @@ class _OfLoop:
         guards, requests = (max(loop.about[:, k]) for k in (native_loops.GUARDS, native_loops.REQUESTS))
         warps = room.warps
         room.fit(max(_ENTRIES, warps * guards), max(_REQUESTS, warps * requests) if requests else 0)
-        self.pointers = np.zeros(len(loop.registers), np.int64)
+        specials = [_special(machine, one, warps) for one in loop.specials]
+        self._kept = specials  # so that they stay where they are
+        self.pointers = np.array([0] * len(loop.registers) + list(map(id, specials)), np.int64)
         #: Of registers that are only read what the machine has, and that with a place for each lane.
         self._copies: dict[int, tuple[Any, np.ndarray]] = {}
 

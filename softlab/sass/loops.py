@@ -45,15 +45,18 @@ _CALLS = 16
 class Loop:
     """A compiled loop. ``starts``: where its runs begin. ``pays``: whether entering it does."""
 
-    def __init__(self, blocks: Sequence[Block], steps: Steps, seconds: Callable[[int], float]) -> None:
-        """``seconds``: what the machine takes for the run that begins at an instruction."""
+    def __init__(self, blocks: Sequence[Block], steps: Steps, seconds: Callable[[int], tuple[float, float]]) -> None:
+        """``seconds``: what the machine takes for the run that begins at an instruction: once, and for each warp."""
         self.blocks = _numbered(sorted(blocks, key=lambda one: one.start))
         self.starts = tuple(block.start for block in self.blocks)
         self.starts_as_set = frozenset(self.starts)
         self.number_of = {start: number for number, start in enumerate(self.starts)}
         self.accesses = [access for block in self.blocks for access in block.accesses]
         self.stores = any(access.stores and access.space == Space.GLOBAL for access in self.accesses)
-        self.constants = tuple(dict.fromkeys(one for block in self.blocks for one in block.constants))
+        named = tuple(dict.fromkeys(one for block in self.blocks for one in block.constants))
+        self.constants = tuple(one for one in named if one[0] >= 0)
+        #: The special registers, as :class:`.loop_code.Block` names them.
+        self.specials = tuple(sorted(one for one in named if one[0] < 0))
         read = frozenset[int]().union(*(block.reads for block in self.blocks))
         self.written = frozenset[int]().union(*(block.writes for block in self.blocks))
         self.registers = tuple(sorted((read | self.written) - {SINK}))
@@ -63,7 +66,7 @@ class Loop:
         self._run: Callable[..., int] | None = None
         #: How many calls there were, and how many seconds more the machine would have taken.
         self._calls, self._gain = 0, 0.0
-        self._seconds = np.array([seconds(start) for start in self.starts])
+        self._once, self._per_warp = np.array([seconds(start) for start in self.starts]).T
         self.pays = True
 
     @property
@@ -74,15 +77,15 @@ class Loop:
     @property
     def name(self) -> str:
         """Under which its machine code is kept."""
-        return key(tuple(names_of(self.blocks)), ("loop", self.registers, self.constants))
+        return key(tuple(names_of(self.blocks)), ("loop", self.registers, self.constants, self.specials))
 
     def compile(self) -> None:
         """Make the function.
 
         Raises:
-            Untraced: a step does what cannot be written down.
+            Untraced: a step of a run does what cannot be written down; where the run begins.
         """
-        code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers)
+        code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers, self.specials)
         self.address = stored_function(self.name, code.text)
         self._run = runner()  # compiled here, not in the first call, which says whether the loop pays
 
@@ -92,20 +95,48 @@ class Loop:
         rows, part = [], 0
         for b in self.blocks:
             about = b.start, b.length, b.end, b.target, b.begins, b.barrier, b.guards, len(b.accesses)
-            rows.append((*about, part, len(b.parts)))
+            rows.append((*about, part, len(b.parts), b.alone))
             part += len(b.parts)
         return np.array(rows, np.int64)
 
-    def note(self, seconds: float, blocks: np.ndarray) -> None:
-        """Add the seconds of the processor that a call has taken for runs of these blocks."""
+    def note(self, seconds: float, blocks: np.ndarray, warps: np.ndarray) -> None:
+        """Add the seconds of the processor that a call has taken for runs of these blocks, each of so many warps."""
         self._calls += 1
-        self._gain += float(self._seconds[blocks].sum()) - seconds
+        self._gain += float((self._once[blocks] + self._per_warp[blocks] * warps).sum()) - seconds
         self.pays = self._calls < _CALLS or self._gain > 0
 
     def call(self, *arguments: int) -> int:
         """:func:`softlab.sass.native_loops.run`."""
         assert self._run is not None
         return self._run(*arguments)
+
+
+class Line:
+    """Seconds of runs as a straight line over the number of their warps."""
+
+    def __init__(self) -> None:
+        #: Sums: of ones, warps, their squares, seconds, and warps times seconds.
+        self._sums = [0.0] * 5
+
+    def add(self, warps: int, seconds: float) -> None:
+        """One run more."""
+        for k, value in enumerate((1.0, warps, warps * warps, seconds, warps * seconds)):
+            self._sums[k] += value
+
+    def join(self, other: Line) -> None:
+        """All runs of another line more."""
+        self._sums = [one + more for one, more in zip(self._sums, other._sums, strict=True)]
+
+    @property
+    def found(self) -> tuple[float, float]:
+        """Seconds of a run, and of each of its warps, none below 0: the line with the least squares."""
+        count, warps, squares, seconds, products = self._sums
+        if not count:
+            return 0.0, 0.0
+        spread = count * squares - warps * warps
+        slope = (count * products - warps * seconds) / spread if spread > 0 else 0.0
+        slope = min(max(slope, 0.0), seconds / warps)
+        return (seconds - slope * warps) / count, slope
 
 
 def _numbered(blocks: Sequence[Block]) -> list[Block]:
@@ -131,6 +162,7 @@ class Loops:
         self._size = len(code.instructions)
         self._times: dict[int, int] = {}
         self._seconds: dict[int, float] = {}
+        self._lines: dict[int, Line] = {}
         #: How often the runs of a loop have to be executed before somebody looks at it again.
         self._next: dict[frozenset[int], int] = {}
         #: The runs of each loop that are compiled. More are added where the machine has to do others often.
@@ -139,8 +171,10 @@ class Loops:
         self.at: dict[int, Loop] = {}
         self.usable = choice != "none" and arrays_are_as_known()
 
-    def count(self, start: int, seconds: float) -> None:
+    def count(self, start: int, warps: int, seconds: float) -> None:
         """Add the seconds of the processor that the machine has taken for the run that begins at ``start``."""
+        if start in self._times:  # the first one has compiled its steps
+            self._lines.setdefault(start, Line()).add(warps, seconds)
         self._seconds[start] = self._seconds.get(start, 0.0) + min(seconds, _MOST_SECONDS)
         times = self._times[start] = self._times.get(start, 0) + 1
         if times % _LOOK == 0 and self.usable and start not in self.at:
@@ -170,9 +204,9 @@ class Loops:
                 return
         try:
             made.compile()
-        except Untraced:
-            for one in made.starts:
-                self._describer.forget(one)
+        except Untraced as error:
+            self._describer.forget(error.args[0])
+            self._next[loop] = 0  # the others may be compiled without it
             return
         if not kept >= made.starts_as_set:
             write_record(loops_folder() / f"{name}.json", {"blocks": list(made.starts)})
@@ -192,12 +226,16 @@ class Loops:
         blocks = [one for one in chosen if one is not None][:_MOST_BLOCKS]
         if not blocks or sum(one.length for one in blocks) > _MOST_INSTRUCTIONS:
             return None
-        return Loop(blocks, self._steps, self._mean)
+        return Loop(blocks, self._steps, self._of_machine)
 
-    def _mean(self, start: int) -> float:
-        """What the machine takes for a run; for one that it has not executed yet, as for the others."""
-        known = (start,) if start in self._times else tuple(self._times)
-        return sum(self._seconds[one] for one in known) / sum(self._times[one] for one in known)
+    def _of_machine(self, start: int) -> tuple[float, float]:
+        """What the machine takes for a run, once and for each warp; if it does not know it, as for the others."""
+        line = self._lines.get(start)
+        if line is None:
+            line = Line()
+            for one in self._lines.values():
+                line.join(one)
+        return line.found
 
     def _encodings(self, loop: Iterable[int]) -> tuple[str, ...]:
         found = []

@@ -25,12 +25,14 @@ from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Named, fresh_reg
 from softlab.sass.homes import bring, bring_per_warp
 from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, pack
 from softlab.sass.log import Log
+from softlab.sass.loop_blocks import swaps_what_it_read
 from softlab.sass.loop_frames import Frame, Room
 from softlab.sass.loops import Loops
 from softlab.sass.memory import BlockMemory, Stacks
 from softlab.sass.pace import Pace, cycles_of
 from softlab.sass.segments import PureStep, Segment, segments, way_of
 from softlab.sass.setup import Setup
+from softlab.sass.specials import special
 from softlab.sass.steps import Steps
 from softlab.sass.turns import Turns
 
@@ -234,6 +236,12 @@ class Machine:
         """A constant that a run of this launch names."""
         return self._all[self._steps.slots.of(constant)]
 
+    def special(self, name: str) -> Value | None:
+        """What a special register holds in all warps (:mod:`softlab.sass.specials`)."""
+        if name not in self.specials:
+            self.specials[name] = special(name, self.setup)
+        return self.specials[name]
+
     # Execution
 
     def run(self, progress: Callable[[int], None] | None = None, patience: int | None = None) -> None:
@@ -258,7 +266,7 @@ class Machine:
                     start = thread_time()
                     self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
                     if self._enters:
-                        self._loops.count(pc, thread_time() - start)
+                        self._loops.count(pc, self.now.count, thread_time() - start)
                 if self.issued > self.setup.budget:
                     raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
                 if self._turns.stuck:
@@ -490,7 +498,7 @@ class Machine:
         done = instructions[pc:index]
         needs, fills = tuple(sorted(reads - {SINK})), writes - {SINK}
         return Run(
-            pc, index - pc, steps, needs, fills, _swaps_what_it_read(done), cycles_of(done), found[0].ready,
+            pc, index - pc, steps, needs, fills, swaps_what_it_read(done), cycles_of(done), found[0].ready,
             tuple(self._named),
         )  # fmt: skip
 
@@ -667,12 +675,6 @@ def _raising(error: UnsupportedInstruction) -> registry.Action:
         raise error
 
     return step
-
-
-def _swaps_what_it_read(instructions: Sequence[Instruction]) -> bool:
-    """Whether they are a turn of a loop that reads shared memory, computes, and swaps."""
-    loads = any(one.opcode == "LDS" for one in instructions)
-    return loads and any(one.opcode == "ATOMS" and "CAST" in one.modifiers for one in instructions)
 
 
 def _heads(code: Code) -> frozenset[int]:

@@ -155,21 +155,37 @@ def of_word(form: Form, number: int, function: Callable[..., Value], native: Nat
     return _fast(by_numpy, [bits], _function(native, _NO_SIGNS, np.uint32, False))
 
 
-def of_doubles(form: Form, numbers: Sequence[int], function: Callable[..., Value], native: NativeForm) -> Reader:
-    """A function of the registers that gives the bits of a float64. NumPy says which bits a NaN has.
+def of_doubles(
+    form: Form,
+    numbers: Sequence[int],
+    function: Callable[..., Value],
+    native: NativeForm,
+    *,
+    fast: NativeForm | None = None,
+    tests: bool = False,
+) -> Reader:
+    """A function of the registers that gives the bits of a float64, or a bool where it ``tests``.
 
-    Arguments: as of :func:`of_floats`, of float64 values.
+    Arguments: as of :func:`of_floats`, of float64 values. ``native`` says also which bits a NaN has, and stands for the
+        function where steps are compiled together. fast: what one step alone is compiled as, if that pays; NumPy gives
+        the result where it has a NaN.
     """
-    floats = [form.f64(number) for number in numbers]
+    floats, bits = [form.f64(number) for number in numbers], [form.u64(number) for number in numbers]
 
     def by_numpy(r: list) -> Value:
-        return function(*[read(r) for read in floats]).view(np.uint64)
+        found = function(*[read(r) for read in floats])
+        return found if tests else found.view(np.uint64)
 
     marks = tuple(_mark(form.operands[number]) for number in numbers)
-    fast = _fast(by_numpy, [form.u64(n) for n in numbers], _function(native, marks, np.uint64, False))
+    whole = _function(native, marks, np.uint64, tests)
+    alone = None if fast is None else _fast(by_numpy, bits, _function(fast, marks, np.uint64, tests))
 
     def read(r: list) -> Value:
-        found = fast(r)
+        if isinstance(r, TracedRegisters):
+            return r.trace.floats(whole, [one(r) for one in bits])
+        if alone is None:
+            return by_numpy(r)
+        found = alone(r)
         return by_numpy(r) if np.count_nonzero(np.isnan(found.view(np.float64))) else found
 
     return read

@@ -17,19 +17,21 @@ DONE, FULL, LEFT, BAD = range(4)
 FALLS, BRANCHES, MEETS, RETURNS = range(4)
 #: The numbers of a block: its first instruction and how many it has, how it ends, where a branch goes, the convergence
 #: barrier that BSSY begins (-1: none) and the one of BSYNC; the guards and the requests that it logs; the number of its
-#: first part and how many it has: one, or where it stores one for each access, since all warps do one before the next.
-START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, BLOCK = range(11)
+#: first part and how many it has: one, or where it stores one for each access, since all warps do one before the next;
+#: and whether one warp of a thread block executes it at a time.
+START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, ALONE, BLOCK = range(12)
 #: The numbers that :func:`run` is given and leaves: runs that it may do; the lowest instruction outside the loop with a
 #: path; the first free place for a path; then how many there are of runs, entries, guards, requests and paths that have
 #: left, how many of each there may be, what was issued, and whether an address was bad. Then of the memories: the array
 #: that was used last and how many there are; the address, the bytes per block and their limit of shared memory, and the
 #: number of warps per block; the number of instructions in the code; the number of stores by lanes; where the loop's
-#: own :func:`execute` is; and the address, the bytes per thread and their limit of local memory.
+#: own :func:`execute` is; the address, the bytes per thread and their limit of local memory; and where the live lanes
+#: of each warp are.
 (
     MOST, LOWEST, FREE, RUNS, ENTRIES, NOTED, ASKED, GONE, ENTRY_ROOM, GUARD_ROOM, REQUEST_ROOM, ISSUED, WRONG,
     LAST, ARRAYS, SHARED, SHARED_BYTES, SHARED_LIMIT, BLOCK_WARPS, CODE, STORED, EXECUTE, LOCAL, LOCAL_BYTES,
-    LOCAL_LIMIT, STATE,
-) = range(26)  # fmt: skip
+    LOCAL_LIMIT, LIVE, STATE,
+) = range(27)  # fmt: skip
 #: The numbers of an array of global memory: its first address and the one behind it, the address from which offsets
 #: count; where its bytes are, and where those are that the kernel wrote (0: it writes none) and which pages those are.
 BASE, LIMIT, ORIGIN, BYTES, OWN, PAGES, ARRAY = range(7)
@@ -229,6 +231,21 @@ def sort(chosen: Int64s, count: int, mask_of: Int64s, warps: int) -> int:
     return 1
 
 
+def one_of_each_block(block: int, count: int, chosen: Int64s, ends: Int64s, paths: Int64s, state: Int64s) -> int:
+    """Keep the first of the ``chosen`` warps of each thread block, which ascend; the others stay. How many are kept."""
+    kept, last = 0, -1
+    for k in range(count):
+        warp, mask = chosen[2 * k], chosen[2 * k + 1]
+        owner = warp // state[BLOCK_WARPS]
+        if owner == last:
+            push(block, warp, mask, ends, paths, state)
+        else:
+            last = owner
+            chosen[2 * kept], chosen[2 * kept + 1] = warp, mask
+            kept += 1
+    return kept
+
+
 def give_back(blocks: int, about: Int64s, ends: Int64s, paths: Int64s, gone: Int64s, state: Int64s) -> int:
     """Put the paths that are still in the loop behind those that have left it."""
     for block in range(blocks):
@@ -243,8 +260,17 @@ def give_back(blocks: int, about: Int64s, ends: Int64s, paths: Int64s, gone: Int
     return 0
 
 
+def standing(path: int, paths: Int64s) -> int:
+    """How many paths a list has from this one on."""
+    count = 0
+    while path >= 0:
+        path = paths[3 * path]
+        count += 1
+    return count
+
+
 def is_full(about: Int64s, at: int, warps: int, state: Int64s) -> int:
-    """Whether a block may log more than there is room for, or no more runs are allowed."""
+    """Whether a block may log more of so many warps than there is room for, or no more runs are allowed."""
     if state[RUNS] >= state[MOST] or state[ENTRIES] + warps > state[ENTRY_ROOM]:
         return 1
     if state[NOTED] + warps * about[at + GUARDS] > state[GUARD_ROOM]:
@@ -326,13 +352,16 @@ def execute_runs(
         at = BLOCK * block
         if block == blocks or about[at + START] > state[LOWEST]:
             return DONE
-        if is_full(about, at, warps, state):
+        if is_full(about, at, standing(ends[2 * block], paths), state):
             return FULL
         barrier = about[at + BARRIER]
         meets = about[at + END] == MEETS
         if meets and are_simple(ends[2 * block], barrier, warps, paths, expected, blocked, live) == 0:
             return LEFT
         count, first = choose(block, ends, paths, stamps, chosen, state), state[ENTRIES]
+        if about[at + ALONE]:
+            sort(chosen, count, mask_of, warps)
+            count = one_of_each_block(block, count, chosen, ends, paths, state)
         note_run(block, count, about[at + LENGTH], run_block, run_count, state)
         part = execute_first_parts(
             about, at, count, first, warps, chosen, mask_of, registers, constants, state, arrays, guards, requests,

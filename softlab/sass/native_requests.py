@@ -11,15 +11,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
-from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
+from softlab.emulator.machine.native_python import CompiledFunction, Int64s, UInt32s
+from softlab.sass.lanes import pack
 from softlab.sass.streams import Kind, Space
 
 UNKNOWN = -1
 #: How the wavefronts of a request are counted: as the passes of atomics in L2, as different addresses, as the lanes
 #: of the busiest bank, and by the bank rule for loads and stores.
 PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
-#: Places of the scratch array: how many requests there are, sorted keys, counts of banks, and the units of each bank.
-KEPT, KEYS, COUNTS, UNITS, SCRATCH = 0, 32, 64, 96, 96 + 32 * 32
+#: Places of the scratch array: how many requests there are, whether all are chosen, sorted keys, counts of banks, and
+#: the units of each bank.
+KEPT, ALL, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 32, 64, 96, 96 + 32 * 32
 _LANES = 32
 #: Address bits that tell the lanes of one request apart for the bank rule (``_NEAR`` of :mod:`.log`).
 _NEAR_MASK = (1 << 38) - 1
@@ -35,12 +37,12 @@ _SMALL = 48
 Kept = tuple[int | np.ndarray, int, np.ndarray, np.ndarray]
 
 
-def least(address: Int64s, active: Bytes, at: int) -> int:
+def least(address: Int64s, mask: int, at: int) -> int:
     """The lowest address of the active lanes; ``_NONE`` where no lane is active."""
     found = _NONE
-    for lane in range(at, at + _LANES):
-        if active[lane] and address[lane] < found:
-            found = address[lane]
+    for lane in range(_LANES):
+        if mask >> lane & 1 and address[at + lane] < found:
+            found = address[at + lane]
     return found
 
 
@@ -57,21 +59,21 @@ def put(out: Int64s, first: int, count: int, key: int) -> int:
     return count + 1
 
 
-def different(address: Int64s, active: Bytes, at: int, shift: int, out: Int64s, first: int) -> int:
+def different(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int) -> int:
     """The different units of ``1 << shift`` bytes of the active lanes, ascending in ``out``; how many."""
     count = 0
-    for lane in range(at, at + _LANES):
-        if active[lane]:
-            count = put(out, first, count, address[lane] >> shift)
+    for lane in range(_LANES):
+        if mask >> lane & 1:
+            count = put(out, first, count, address[at + lane] >> shift)
     return count
 
 
-def passes(address: Int64s, active: Bytes, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
+def passes(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
     """The sectors of all passes of an atomic on words of ``1 << shift`` bytes; how many."""
     lanes = 0
-    for lane in range(at, at + _LANES):
-        if active[lane]:
-            key, k = address[lane] >> shift, KEYS + lanes
+    for lane in range(_LANES):
+        if mask >> lane & 1:
+            key, k = address[at + lane] >> shift, KEYS + lanes
             while k > KEYS and scratch[k - 1] > key:
                 scratch[k] = scratch[k - 1]
                 k -= 1
@@ -87,14 +89,14 @@ def passes(address: Int64s, active: Bytes, at: int, shift: int, out: Int64s, fir
     return count
 
 
-def busiest(address: Int64s, active: Bytes, at: int, scratch: Int64s) -> int:
+def busiest(address: Int64s, mask: int, at: int, scratch: Int64s) -> int:
     """The lanes of the bank that has the most."""
     most = 0
     for bank in range(COUNTS, COUNTS + _LANES):
         scratch[bank] = 0
-    for lane in range(at, at + _LANES):
-        if active[lane]:
-            bank = COUNTS + (address[lane] >> 2 & 31)
+    for lane in range(_LANES):
+        if mask >> lane & 1:
+            bank = COUNTS + (address[at + lane] >> 2 & 31)
             scratch[bank] += 1
             most = max(most, scratch[bank])
     return most
@@ -105,25 +107,25 @@ def near(address: Int64s, lane: int, low: int) -> int:
     return address[lane] - low & _NEAR_MASK
 
 
-def paired(address: Int64s, active: Bytes, at: int, low: int, step: int) -> int:
+def paired(address: Int64s, mask: int, at: int, low: int, step: int) -> int:
     """Whether every two active lanes whose numbers differ by the bit ``step`` have the same address."""
     for lane in range(_LANES):
-        one, other = at + lane, at + (lane ^ step)
-        if active[one] and active[other] and near(address, one, low) != near(address, other, low):
+        other = lane ^ step
+        if mask >> lane & mask >> other & 1 and near(address, at + lane, low) != near(address, at + other, low):
             return 0
     return 1
 
 
 def fullest(
-    address: Int64s, active: Bytes, at: int, end: int, low: int, shift: int, slots: int, scratch: Int64s
+    address: Int64s, mask: int, at: int, begin: int, end: int, low: int, shift: int, slots: int, scratch: Int64s
 ) -> int:
-    """The different units of the fullest slot among the lanes from ``at`` to ``end``."""
+    """The different units of the fullest slot among the lanes from ``begin`` to ``end``."""
     most = 0
     for slot in range(slots):
         scratch[COUNTS + slot] = 0
-    for lane in range(at, end):
-        if active[lane]:
-            unit = near(address, lane, low) >> shift
+    for lane in range(begin, end):
+        if mask >> lane & 1:
+            unit = near(address, at + lane, low) >> shift
             slot = unit & slots - 1
             count, first = scratch[COUNTS + slot], UNITS + _LANES * slot
             k = 0
@@ -136,54 +138,52 @@ def fullest(
     return most
 
 
-def by_banks(address: Int64s, active: Bytes, at: int, low: int, width: int, store: int, scratch: Int64s) -> int:
+def by_banks(address: Int64s, mask: int, at: int, low: int, width: int, store: int, scratch: Int64s) -> int:
     """Wavefronts by the bank rule (:mod:`softlab.instruments.banks`); ``UNKNOWN`` where an address is misaligned."""
-    for lane in range(at, at + _LANES):
-        if active[lane] and address[lane] & width - 1:
+    for lane in range(_LANES):
+        if mask >> lane & 1 and address[at + lane] & width - 1:
             return UNKNOWN
     shift = 4 if width == 16 else 3 if width == 8 else 2
     slots = 128 >> shift
     together = slots
-    if width > 4 and not store and (paired(address, active, at, low, 1) or paired(address, active, at, low, 2)):
+    if width > 4 and not store and (paired(address, mask, at, low, 1) or paired(address, mask, at, low, 2)):
         together = 2 * slots
-    total, first = 0, at
-    while first < at + _LANES:
-        total += fullest(address, active, first, first + together, low, shift, slots, scratch)
+    total, first = 0, 0
+    while first < _LANES:
+        total += fullest(address, mask, at, first, first + together, low, shift, slots, scratch)
         first += together
     return total
 
 
 def sectors_of(
-    address: Int64s, active: Bytes, at: int, rule: int, width: int, shift: int,
+    address: Int64s, mask: int, at: int, rule: int, width: int, shift: int,
     out: Int64s, first: int, scratch: Int64s,
 ) -> int:  # fmt: skip
     """The sectors of a request by its rule, in ``out`` from ``first`` on; how many."""
     if rule == PASSES:
-        return passes(address, active, at, 4 if width == 16 else 3 if width == 8 else 2, out, first, scratch)
-    return different(address, active, at, shift, out, first)
+        return passes(address, mask, at, 4 if width == 16 else 3 if width == 8 else 2, out, first, scratch)
+    return different(address, mask, at, shift, out, first)
 
 
 def wavefronts_of(
-    address: Int64s, active: Bytes, at: int, low: int, rule: int, width: int, sectors: int, scratch: Int64s
+    address: Int64s, mask: int, at: int, low: int, rule: int, width: int, sectors: int, scratch: Int64s
 ) -> int:
     """Wavefronts of a request by its rule; ``UNKNOWN`` where an address is misaligned. low: of its first line."""
     if rule == PASSES:
         return sectors
     if rule == ADDRESSES:
-        return different(address, active, at, 0, scratch, KEYS)
+        return different(address, mask, at, 0, scratch, KEYS)
     if rule == BUSIEST:
-        return busiest(address, active, at, scratch)
-    return by_banks(address, active, at, low, width, rule == STORES, scratch)
+        return busiest(address, mask, at, scratch)
+    return by_banks(address, mask, at, low, width, rule == STORES, scratch)
 
 
-def moved(address: Int64s, active: Bytes, known: int, at: int) -> int:
+def moved(address: Int64s, mask: int, known: int, at: int) -> int:
     """By how many bytes, a multiple of ``_LINE``, the addresses from ``at`` on lie behind those from ``known`` on, all
-    as far and of the same active lanes, at least one; else ``_NONE``."""
+    as far, of the lanes in ``mask``, at least one; else ``_NONE``."""
     found = _NONE
     for lane in range(_LANES):
-        if active[at + lane] != active[known + lane]:
-            return _NONE
-        if active[at + lane]:
+        if mask >> lane & 1:
             by = address[at + lane] - address[known + lane]
             if by != found:
                 if found != _NONE or by & _LINE - 1:
@@ -193,35 +193,37 @@ def moved(address: Int64s, active: Bytes, known: int, at: int) -> int:
 
 
 def count(
-    address: Int64s, active: Bytes, requests: int, rule: int, width: int, shift: int,
+    address: Int64s, masks: UInt32s, chosen: Int64s, requests: int, rule: int, width: int, shift: int,
     rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, kept: int, filled: int,
 ) -> int:  # fmt: skip
-    """Count ``requests`` of 32 lanes each; those without an active lane are left out.
+    """Count ``requests`` of 32 lanes each, the ``chosen`` ones, or if ``scratch[ALL]`` is not 0 the first ones; those
+    without an active lane are left out.
 
     ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
     from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
     ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is the last counted one some lines
     further on, as those of neighbouring warps are, what was counted there holds.
     """
-    known, lowest, passed, number = -1, 0, 0, 0
-    for row in range(requests):
-        at = _LANES * row
-        by = moved(address, active, known, at) if known >= 0 else _NONE
-        low = lowest + by if by != _NONE else least(address, active, at)
+    known, lowest, passed, number, before = -1, 0, 0, 0, 0
+    for k in range(requests):
+        row = k if scratch[ALL] else chosen[k]
+        at, mask = _LANES * row, masks[row]
+        by = moved(address, mask, known, at) if known >= 0 and mask == before else _NONE
+        low = lowest + by if by != _NONE else least(address, mask, at)
         if low < 0:
             return UNKNOWN
         if by != _NONE:
-            for k in range(filled, filled + number):
-                sectors[k] = sectors[k - number] + (by >> (_SECTOR if rule == PASSES else shift))
+            for one in range(filled, filled + number):
+                sectors[one] = sectors[one - number] + (by >> (_SECTOR if rule == PASSES else shift))
             known, lowest = at, low
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
             kept += 1
             filled += number
         elif low != _NONE:
-            known, lowest = at, low
+            known, lowest, before = at, low, mask
             low = low >> 7 << 7
-            number = sectors_of(address, active, at, rule, width, shift, sectors, filled, scratch)
-            passed = wavefronts_of(address, active, at, low, rule, width, number, scratch)
+            number = sectors_of(address, mask, at, rule, width, shift, sectors, filled, scratch)
+            passed = wavefronts_of(address, mask, at, low, rule, width, number, scratch)
             if passed < 0:
                 return UNKNOWN
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
@@ -264,9 +266,11 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
     if total < _SMALL * len(requests):
         addresses, actives = (np.concatenate(addresses),), (np.concatenate(actives),)
     kept, filled, ends = 0, 0, [0]
+    scratch[ALL] = 1
     for address, active in zip(addresses, actives, strict=True):
-        lanes, on = np.ascontiguousarray(address), np.ascontiguousarray(active)
-        filled = COUNT.call(id(lanes), id(on), len(lanes), rule, width, unit.bit_length() - 1, *out, kept, filled)
+        lanes, masks = np.ascontiguousarray(address), pack(active)
+        about = id(scratch), len(lanes), rule, width, unit.bit_length() - 1
+        filled = COUNT.call(id(lanes), id(masks), *about, *out, kept, filled)
         if filled == UNKNOWN:
             return None
         kept = int(scratch[KEPT])
@@ -276,6 +280,24 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
         found = found + np.repeat(np.cumsum(sizes) - sizes, np.diff(ends))
     entries, offsets = entries_of(requests)[found], np.repeat(places, sizes)[found]
     return entries, offsets, wavefronts[:kept].copy(), counts[:kept].copy(), sectors[:filled].copy()
+
+
+def counted_rows(
+    address: np.ndarray, masks: np.ndarray, chosen: np.ndarray, rule: int, width: int, unit: int
+) -> tuple[np.ndarray, ...] | None:
+    """As :func:`counted`, of the ``chosen`` rows of ``address``, int64 (n, 32): row, wavefronts, how many sectors, and
+    all sectors. masks: uint32 (n,), the active lanes of each row."""
+    total = len(chosen)
+    if not COUNT.ready(compiled_blocks(), _REQUEST * total):
+        return None
+    rows, wavefronts, counts = (np.empty(total, np.int64) for _ in range(3))
+    sectors, scratch = np.empty(total * _LANES, np.int64), np.zeros(SCRATCH, np.int64)
+    given = id(address), id(masks), id(chosen), total, rule, width, unit.bit_length() - 1
+    filled = COUNT.call(*given, *map(id, (rows, wavefronts, counts, sectors, scratch)), 0, 0)
+    if filled == UNKNOWN:
+        return None
+    kept = int(scratch[KEPT])
+    return rows[:kept], wavefronts[:kept], counts[:kept], sectors[:filled].copy()
 
 
 def entries_of(requests: Sequence[Kept]) -> np.ndarray:

@@ -199,14 +199,31 @@ def test_a_loop_that_does_not_pay_is_not_entered():
     compiled = sys.modules["softlab.sass.interpret"]._compiled(kernel.program)
     describer = loops.Loops(compiled.code, frozenset(), compiled.steps, "all")._describer
     block = next(one for start in range(9) if (one := describer.block(start, "all")) is not None)
-    loop = loops.Loop([block], compiled.steps, lambda start: 1e-5)
+    loop = loops.Loop([block], compiled.steps, lambda start: (5e-6, 5e-7))
     for seconds, pays in ((1e-3, True), (1e-2, False)):
         for _ in range(loops._CALLS):
-            loop.note(seconds, np.zeros(200, np.int64))
+            loop.note(seconds, np.zeros(200, np.int64), np.full(200, 10))
         assert loop.pays == pays
-    fresh = loops.Loop([block], compiled.steps, lambda start: 1e-5)
-    fresh.note(1.0, np.zeros(1, np.int64))
+    fresh = loops.Loop([block], compiled.steps, lambda start: (5e-6, 5e-7))
+    fresh.note(1.0, np.zeros(1, np.int64), np.ones(1, np.int64))
     assert fresh.pays  # one call says little
+
+
+def test_the_seconds_of_runs_are_a_line_over_their_warps():
+    line, other = loops.Line(), loops.Line()
+    assert line.found == (0.0, 0.0)
+    for warps in (1, 10, 40):
+        line.add(warps, 3e-5 + 2e-6 * warps)
+    np.testing.assert_allclose(line.found, (3e-5, 2e-6))
+    other.add(40, 11e-5)
+    np.testing.assert_allclose(other.found, (11e-5, 0.0))  # of one number of warps nobody knows
+    other.join(line)
+    np.testing.assert_allclose(other.found, (3e-5, 2e-6))
+    for seconds in ((2e-4, 1e-4), (1e-5, 9e-4)):  # more warps take no less, and no warps no less than nothing
+        falling = loops.Line()
+        for warps, one in zip((1, 30), seconds, strict=True):
+            falling.add(warps, one)
+        assert min(falling.found) >= 0
 
 
 # The functions, in Python

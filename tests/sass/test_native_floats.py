@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine import native
-from softlab.emulator.machine.native import available
+from softlab.emulator.machine.native import NativeFunction, available
+from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.convert import integer_to_float
 from softlab.emulator.opcodes.floats import NATIVE, canonical, extreme, flush
 from softlab.emulator.opcodes.rounding import add_f32, fma_f64, fused_f32, mul_f32
 from softlab.sass.native_floats import LaneFunction
-from softlab.sass.opcodes import conversions, floats, special
+from softlab.sass.opcodes import conversions, doubles, floats, special
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -97,7 +98,7 @@ def test_arithmetic(name, modifiers, mode):
 def test_comparisons(name, ftz):
     compare = floats.COMPARE[name]
     function = (lambda a, b: compare(flush(a), flush(b))) if ftz else compare
-    _hold(floats._compare_native(name, ftz), function, 2, tests=True)
+    _hold(floats.compare_native(name, ftz), function, 2, tests=True)
 
 
 @pytest.mark.parametrize(("name", "propagate", "ftz"), list(product(("min", "max"), (False, True), (False, True))))
@@ -139,3 +140,78 @@ def test_doubles_but_for_nan():
     number = ~np.isnan(wanted)
     np.testing.assert_array_equal(np.isnan(found.view(np.float64)), ~number)
     np.testing.assert_array_equal(found[number], wanted.view(np.uint64)[number])
+
+
+#: Doubles: zeros, the least and greatest ones, NaN of all kinds, and ordinary numbers.
+_DOUBLES = np.array(
+    [0, 1 << 63, 1, (1 << 52) - 1, 1 << 52, 0x3FF << 52, 0xBFF << 52, 0x3FF0000000000001, 0x7FEFFFFFFFFFFFFF,
+     0x7FF << 52, 0xFFF << 52, 0x7FF8000000000000, 0xFFF8000000001234, 0x7FF0000000000001, 0xFFF4000000000009,
+     0x4340000000000001, 0x3CA0000000000000, 0x0370000000000000],
+    np.uint64,
+)  # fmt: skip
+
+
+def _doubles(count: int) -> tuple[np.ndarray, ...]:
+    """All pairs or triples of special values, any bits, and numbers near 1."""
+    random = np.random.default_rng(count)
+    anything = random.integers(0, 1 << 64, (count, 5000), dtype=np.uint64)
+    near = random.integers(0x3FE << 52, 0x401 << 52, (count, 5000), dtype=np.uint64)
+    return tuple(np.concatenate([np.array(list(product(_DOUBLES, repeat=count)), np.uint64).T, anything, near], axis=1))
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize(
+    ("form", "function", "count"),
+    [
+        (doubles._native_sum, np.add, 2),
+        (doubles._native_product, np.multiply, 2),
+        (doubles._native_fused, fma_f64, 3),
+        (doubles._native_extreme(True), extreme("max", "f64"), 2),
+        (doubles._native_extreme(False), extreme("min", "f64"), 2),
+    ],
+)
+def test_doubles_have_the_bits_of_numpy(form, function, count):
+    made = LaneFunction(form, _PLAIN[:count], np.uint64, False)
+    made.compile()
+    given = _doubles(count)
+    wanted = function(*(one.view(np.float64) for one in given))
+    np.testing.assert_array_equal(made.ufunc(*given), wanted.view(np.uint64))
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("name", sorted(floats.COMPARE))
+def test_comparisons_of_doubles_are_those_of_numpy(name):
+    made = LaneFunction(floats.compare_native(name, False), _PLAIN[:2], np.uint64, True)
+    made.compile()
+    a, b = _doubles(2)
+    wanted = floats.COMPARE[name](a.view(np.float64), b.view(np.float64))
+    np.testing.assert_array_equal(made.ufunc(a, b), wanted)
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("name", ["RCP64H", "RSQ64H"])
+def test_reciprocals_of_upper_words_are_those_of_numpy(name):
+    made = LaneFunction(special._native_upper(name == "RSQ64H"), _PLAIN[:1], np.uint32, False)
+    made.compile()
+    words = np.concatenate([(one >> np.uint64(32)).astype(np.uint32) for one in _doubles(2)])
+    whole = (words.astype(np.uint64) << np.uint64(32)).view(np.float64)
+    wanted = special._UPPER[name](whole)
+    np.testing.assert_array_equal(made.ufunc(words), (wanted.view(np.uint64) >> np.uint64(32)).astype(np.uint32))
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("flushes", [True, False])
+def test_conversions_between_floats_are_those_of_numpy(flushes):
+    def compiled(native_form, source, result):
+        operation = Operation(("d",), "", ("s0",), lambda e, a: e.bits(native_form(e, e.as_float(a))))
+        made = NativeFunction([operation], ("s0",), ("d",), {"s0": np.dtype(source), "d": np.dtype(result)}, {}, ["s0"])
+        return made.ufunc
+
+    words, longs = np.concatenate(_operands(2)), np.concatenate(_doubles(2))
+    ready = flush if flushes else lambda value: value
+    wider = ready(words.view(np.float32)).astype(np.float64).view(np.uint64)
+    narrower = canonical(ready(longs.view(np.float64).astype(np.float32))).view(np.uint32)
+    found = compiled(conversions._native_wider(flushes), np.uint32, np.uint64)(words)
+    np.testing.assert_array_equal(found, wider)
+    found = compiled(conversions._native_narrower(flushes), np.uint64, np.uint32)(longs)
+    np.testing.assert_array_equal(found, narrower)

@@ -7,6 +7,7 @@ import pytest
 
 from softlab.emulator.machine.native import available, compiling
 from softlab.sass import native_requests
+from softlab.sass.lanes import pack
 from softlab.sass.log import counted_by_numpy
 from softlab.sass.native_requests import Kept
 from softlab.sass.streams import Kind, Space
@@ -88,17 +89,46 @@ def test_requests_like_the_last_one_count_as_each_for_itself(space, kind):
 
 def test_how_far_requests_lie_apart():
     address = np.arange(96, dtype=np.int64) * 4  # three warps, one line each
-    active = np.ones(96, np.uint8)
-    assert native_requests.moved(address, active, 0, 64) == 256
-    assert native_requests.moved(address, active, 64, 0) == -256
+    every = 0xFFFFFFFF
+    assert native_requests.moved(address, every, 0, 64) == 256
+    assert native_requests.moved(address, every, 64, 0) == -256
     far = native_requests._NONE
     address[40] += 128
-    assert native_requests.moved(address, active, 0, 32) == far
-    active[[8, 40]] = 0  # whoever is not active may lie anywhere
-    assert native_requests.moved(address, active, 0, 32) == 128
-    active[9] = 0
-    assert native_requests.moved(address, active, 0, 32) == far
-    assert native_requests.moved(address + np.repeat([0, 4, 0], 32), np.ones(96, np.uint8), 64, 32) == far
+    assert native_requests.moved(address, every, 0, 32) == far
+    assert native_requests.moved(address, every & ~(1 << 8), 0, 32) == 128  # whoever is not active may lie anywhere
+    assert native_requests.moved(address, 0, 0, 32) == far
+    assert native_requests.moved(address + np.repeat([0, 4, 0], 32), every, 64, 32) == far
+
+
+def test_requests_of_other_lanes_are_not_alike():
+    """The second request has a lane more than the first."""
+    address, masks = np.tile(np.arange(32, dtype=np.int64) * 32, 2), np.array([7, 15], np.uint32)
+    rows, wavefronts, counts = np.zeros((3, 2), np.int64)
+    sectors, scratch = np.zeros(64, np.int64), np.zeros(native_requests.SCRATCH, np.int64)
+    out = rows, wavefronts, counts, sectors, scratch
+    filled = native_requests.count(address, masks, np.array([1, 0]), 2, native_requests.LOADS, 4, 5, *out, 0, 0)
+    assert (filled, rows.tolist(), counts.tolist()) == (7, [1, 0], [4, 3])
+    assert sectors[:7].tolist() == [0, 1, 2, 3, 0, 1, 2]
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+def test_chosen_rows_count_as_requests_of_their_own():
+    random = np.random.default_rng(3)
+    for _, _, address, active in _requests(random, 8):
+        address = np.ascontiguousarray(address)
+        chosen = np.flatnonzero(random.random(len(address)) < 0.7)
+        with compiling("all"):
+            found = native_requests.counted_rows(address, pack(active), chosen, native_requests.STORES, 8, 32)
+            wanted = (
+                native_requests.counted([(0, 0, address[chosen], active[chosen])], native_requests.STORES, 8, 32)
+                if len(chosen)
+                else None
+            )
+        if wanted is not None:
+            rows, *others = found
+            np.testing.assert_array_equal(rows, chosen[wanted[0]])
+            for one, other in zip(others, wanted[2:], strict=True):
+                np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.skipif(not available(), reason="needs llvmlite")
@@ -112,7 +142,8 @@ def test_a_request_that_is_moved_below_zero_is_left_to_numpy():
 @pytest.mark.parametrize("rule", range(5))
 def test_the_source_in_python_is_what_is_compiled(rule):
     (_, _, address, active), *_ = _requests(np.random.default_rng(rule), 8)
-    given = address.reshape(-1), active.reshape(-1).view(np.uint8), len(address), rule, 8, 5
+    chosen = np.arange(len(address))[::-1].copy()
+    given = address.reshape(-1), pack(active), chosen, len(address), rule, 8, 5
 
     def outputs():
         sizes = (len(address),) * 3 + (32 * len(address), native_requests.SCRATCH)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from softlab.sass.access import Access, Part, keep
+from softlab.sass.atomic_forms import meaning
 from softlab.sass.first_lanes import first_of_banks
 from softlab.sass.form import SINK, Form
 from softlab.sass.lanes import any_true
@@ -19,36 +20,8 @@ from softlab.sass.native_turns import take_turns
 from softlab.sass.registry import Action, effect
 from softlab.sass.streams import Kind
 
-_OPERATIONS = {
-    "ADD": "add", "MIN": "min", "MAX": "max", "AND": "and", "OR": "or", "XOR": "xor", "EXCH": "exch", "CAS": "cas",
-    "INC": "inc", "DEC": "dec", "CAST": "cas",
-}  # fmt: skip
-_TYPES: dict[str, tuple[type, str]] = {
-    "F32": (np.float32, "f32"),
-    "F64": (np.float64, "f64"),
-    "S32": (np.int32, "s32"),
-    "S64": (np.int64, "s64"),
-    "64": (np.uint64, "u64"),
-    "F16x2": (np.uint32, "f16x2"),
-    "BF16x2": (np.uint32, "bf16x2"),
-    "BF16_V2": (np.uint32, "bf16x2"),
-}
 #: Operations whose result NumPy gives for lanes that meet, in the order of the lanes.
 _UNORDERED = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or}
-
-
-def _meaning(form: Form) -> tuple[np.dtype, str]:
-    """(dtype of the memory, the operation's name)."""
-    name = next((m for m in form.modifiers if m in _OPERATIONS), "")
-    if not name:
-        raise NotImplementedError("this operation")
-    kind, suffix = next((_TYPES[m] for m in form.modifiers if m in _TYPES), (np.uint32, "u32"))
-    if form.has("64") and form.has("S64"):
-        kind, suffix = np.int64, "s64"
-    operation = f"{_OPERATIONS[name]}.{suffix}"
-    if suffix == "f32" and form.has("FTZ") and name not in ("ADD", "EXCH"):
-        raise NotImplementedError("flushed float32")
-    return np.dtype(kind), operation
 
 
 def _values(form: Form, first: int, count: int, dtype: np.dtype, machine: Machine):
@@ -69,7 +42,7 @@ def _values(form: Form, first: int, count: int, dtype: np.dtype, machine: Machin
 
 @effect("RED", "REDG", "REDS")
 def _reduction(form: Form, machine: Machine) -> Action:
-    dtype, name = _meaning(form)
+    dtype, name = meaning(form)
     number = next(k for k, o in enumerate(form.operands) if o.kind == "address")
     access = Access(form, machine, number, Kind.REDUCTION, dtype.itemsize)
     values = _values(form, number + 1, 1, dtype, machine)
@@ -100,7 +73,7 @@ def _atomic(form: Form, machine: Machine) -> Action:
     flag = _done_flag(form)
     if form.has("POPC"):
         return _count_lanes(form, machine, number, first)
-    dtype, name = _meaning(form)
+    dtype, name = meaning(form)
     access = Access(form, machine, number, Kind.ATOMIC, dtype.itemsize)
     swaps = name.startswith("cas")
     values = _values(form, number + 1, 2 if swaps else 1, dtype, machine)

@@ -172,18 +172,32 @@ def _between_floats(form: Form) -> Action:
         raise NotImplementedError("F2F of this form")
     result, source = named
     convert = float_conversion(result.lower(), source.lower(), mode_of(form))
-    read, write = _reader(form, 1, source), _writer(form, result)
+    read, write, flushes = _reader(form, 1, source), _writer(form, result), form.has("FTZ")
 
-    def step(r: list) -> None:
-        value = read(r)
-        if source == "F32" and form.has("FTZ"):
-            value = flush(value)
-        value = convert(value)
-        if result == "F32":
-            value = canonical(flush(value) if form.has("FTZ") else value)
-        write(r, value)
+    def by_numpy(value: Value) -> Value:
+        value = convert(flush(value) if source == "F32" and flushes else value)
+        return canonical(flush(value) if flushes else value) if result == "F32" else value
 
-    return step
+    known = {("F64", "F32"): _native_wider, ("F32", "F64"): _native_narrower}.get((result, source))
+    native = known(flushes) if known is not None and mode_of(form) == "rn" else None
+    return _converting(read, write, by_numpy, native, result)
+
+
+@lru_cache(maxsize=2)
+def _native_wider(flushes: bool) -> NativeForm:
+    """The compiled form of a conversion of float32 to float64."""
+    return lambda e, a: e.fpext(e.flush(a) if flushes else a, e.double())
+
+
+@lru_cache(maxsize=2)
+def _native_narrower(flushes: bool) -> NativeForm:
+    """The compiled form of a conversion of float64 to float32, to the nearest."""
+
+    def apply(e: Emitter, a: Native) -> Native:
+        found = e.fptrunc(a, e.float())
+        return e.canonical(e.flush(found) if flushes else found)
+
+    return apply
 
 
 @pure("FRND")

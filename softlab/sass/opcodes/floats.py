@@ -215,7 +215,7 @@ _SIGNS = {"LT": "<", "EQ": "==", "LE": "<=", "GT": ">", "GE": ">=", "NE": "!=", 
 
 
 @lru_cache(maxsize=64)
-def _compare_native(name: str, ftz: bool) -> NativeForm:
+def compare_native(name: str, ftz: bool) -> NativeForm:
     """The compiled form of a comparison."""
     sign = _SIGNS[name if name in _SIGNS else name[:-1]]
 
@@ -234,7 +234,7 @@ def _compare(form: Form) -> Action:
     yes, no = form.destination(0), form.destination(1)
     join = combined(form, 4)
     function = (lambda a, b: compare(flush(a), flush(b))) if ftz else compare
-    return set_predicates(yes, no, of_floats(form, (2, 3), function, _compare_native(name, ftz), tests=True), join)
+    return set_predicates(yes, no, of_floats(form, (2, 3), function, compare_native(name, ftz), tests=True), join)
 
 
 @pure("FSET")
@@ -245,7 +245,7 @@ def _compare_to_register(form: Form) -> Action:
     destination, join = form.destination(0), combined(form, 3)
     true = U32(0x3F800000) if form.has("BF") else U32(0xFFFFFFFF)
     function = (lambda a, b: compare(flush(a), flush(b))) if form.has("FTZ") else compare
-    found = of_floats(form, (1, 2), function, _compare_native(name, form.has("FTZ")), tests=True)
+    found = of_floats(form, (1, 2), function, compare_native(name, form.has("FTZ")), tests=True)
 
     def step(r: list) -> None:
         r[destination] = np.multiply(join(r, found(r)), true)
@@ -258,4 +258,4 @@ def _swizzled(form: Form) -> Action:
     raise NotImplementedError("an addition across lanes of a quad")
 
 
-__all__ = ["COMPARE", "F32", "MODES", "choose", "finished", "mode_of"]
+__all__ = ["COMPARE", "F32", "MODES", "choose", "compare_native", "finished", "mode_of"]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from softlab.sass.form import PREDICATE, SINK, U32, U64, Form
-from softlab.sass.lanes import WARP, first_lane, unpack
+from softlab.sass.lanes import first_lane, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, pure
-
-#: Warps that an SM of compute capability 9.0 holds.
-_MOST_WARPS = 64
+from softlab.sass.specials import special
 
 
 @pure("MOV", "UMOV")
@@ -92,61 +90,6 @@ def _to_uniform(form: Form, machine: Machine) -> Action:
     return step
 
 
-def _special(name: str, machine: Machine):
-    """(value of all warps): a scalar, (warps, 1), (1, 32) or (warps, 32)."""
-    setup = machine.setup
-    thread = (np.arange(setup.warps_per_block * WARP)).reshape(-1, WARP)
-    x, y, _z = setup.block
-
-    def per_thread(value: np.ndarray):
-        value = np.tile(value.astype(np.uint32), (setup.blocks, 1))
-        first = value.flat[0]
-        return first if (value == first).all() else value
-
-    def per_block(value: np.ndarray):
-        value = value.astype(np.uint32)
-        return value[0] if (value == value[0]).all() else value[setup.row_of_block][:, None]
-
-    inner = [c % n for c, n in zip(setup.coordinates, setup.cluster, strict=True)]
-    named = {
-        "SR_TID.X": lambda: per_thread(thread % x),
-        "SR_TID.Y": lambda: per_thread(thread // x % y),
-        "SR_TID.Z": lambda: per_thread(thread // (x * y)),
-        "SR_CTAID.X": lambda: per_block(setup.coordinates[0]),
-        "SR_CTAID.Y": lambda: per_block(setup.coordinates[1]),
-        "SR_CTAID.Z": lambda: per_block(setup.coordinates[2]),
-        "SR_LANEID": lambda: np.arange(WARP, dtype=np.uint32)[None, :],
-        "SR_CgaCtaId": lambda: per_block(setup.rank),
-        "SR_CTAID_IN_CLUSTER.X": lambda: per_block(inner[0]),
-        "SR_CgaSize": lambda: U32(setup.blocks_per_cluster),
-        "SR_VIRTUALSMID": lambda: per_block(setup.interpreted % setup.sm_count),
-        "SR_SWINHI": lambda: U32(0x7000),
-        "SR_SWINLO": lambda: U32(0),
-        "SR_DYN_SMEM_SIZE": lambda: U32(setup.dynamic_bytes),
-        "SR_WARPID": lambda: per_thread(thread // WARP),
-        "SR_VIRTID": lambda: per_thread(thread // WARP << 8),  # the code takes bits 8 to 14 of it
-        "SR_VIRTCFG": lambda: U32(_MOST_WARPS << 8),  # and bits 8 to 15
-        "SR_SMEMSZ": lambda: U32(setup.shared_bytes),
-        "SRZ": lambda: U32(0),
-    }
-    return named[name]() if name in named else _lane_mask(name)
-
-
-def _lane_mask(name: str) -> np.ndarray | None:
-    """(1, 32): the lanes that are equal to, less or greater than each lane, for a name such as SR_LTMASK."""
-    lane = np.arange(WARP)
-    relations = {
-        "SR_EQMASK": lane[None, :] == lane[:, None],
-        "SR_LTMASK": lane[None, :] < lane[:, None],
-        "SR_LEMASK": lane[None, :] <= lane[:, None],
-        "SR_GTMASK": lane[None, :] > lane[:, None],
-        "SR_GEMASK": lane[None, :] >= lane[:, None],
-    }
-    if name not in relations:
-        return None
-    return (relations[name] * (1 << lane)).sum(axis=1).astype(np.uint32)[None, :]
-
-
 _CLOCKS = ("SR_CLOCKLO", "SR_CLOCKHI", "SR_GLOBALTIMERLO", "SR_GLOBALTIMERHI", "SR_CLOCK")
 
 
@@ -161,17 +104,12 @@ def _read_special(form: Form, machine: Machine) -> Action:
     if guard is not None:
         form.reads.update(writes)
     is_clock = name in _CLOCKS
-    if not is_clock and _special(name, machine) is None:
+    if not is_clock and special(name, machine.setup) is None:
         raise NotImplementedError(f"the special register {name}")
 
     def step(r: list) -> None:
         before = [r[k] for k in writes] if guard is not None else []
-        if is_clock:
-            found = U32(machine.issued & 0xFFFFFFFF)
-        else:
-            if name not in machine.specials:
-                machine.specials[name] = _special(name, machine)
-            found = machine.now.take(machine.specials[name])
+        found = U32(machine.issued & 0xFFFFFFFF) if is_clock else machine.now.take(machine.special(name))
         if put is not None:
             put(r, found.astype(U64))
         else:

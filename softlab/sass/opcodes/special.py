@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -114,19 +115,39 @@ _UPPER: dict[str, Callable[[Value], Value]] = {
 }
 
 
+@lru_cache(maxsize=2)
+def _native_upper(root: bool) -> NativeForm:
+    """The compiled form of what :func:`upper_word` gives, of the bits of the upper word: 1 / a, or that of the root."""
+
+    def apply(e: Emitter, upper: Native) -> Native:
+        word, half = e.integer(64), e.integer(64)(32)
+
+        def flushed(value: Native) -> Native:
+            small = e.fcmp_ordered("<", e.magnitude(value), value.type(2.0**-1022))
+            return e.as_float(e.select(small, e.and_(e.bits(value), word(1 << 63)), e.bits(value)))
+
+        a = flushed(e.as_float(e.shl(e.zext(e.bits(upper), word), half)))
+        found = flushed(e.fdiv(a.type(1.0), e.intrinsic("sqrt", a) if root else a))
+        none = e.fcmp_unordered("<", a, a.type(0.0)) if root else e.is_nan(a)
+        bits = e.trunc(e.lshr(e.bits(found), half), e.integer(32))
+        return e.as_float(e.select(none, e.integer(32)(0x7FFFFFFF), bits))
+
+    return apply
+
+
 @pure("MUFU")
 def _special_function(form: Form) -> Action:
     form.only(*_FUNCTIONS, *_UPPER)
     name = form.one_of(*_FUNCTIONS, *_UPPER)
     destination = form.destination(0)
     if name in _UPPER:
-        function, high = _UPPER[name], form.f32(1)
+        function = _UPPER[name]
 
-        def upper(r: list) -> None:
-            both = high(r).view(U32).astype(U64) << U64(32)
-            r[destination] = (function(both.view(F64)).view(U64) >> U64(32)).astype(U32)
+        def upper(a: Value) -> Value:
+            both = a.view(U32).astype(U64) << U64(32)
+            return (function(both.view(F64)).view(U64) >> U64(32)).astype(U32).view(F32)
 
-        return upper
+        return stored(destination, of_floats(form, (1,), upper, _native_upper(name == "RSQ64H")))
     plain = _FUNCTIONS[name]
     return stored(destination, of_floats(form, (1,), lambda a: canonical(plain(a)), _NATIVE.get(name)))
 
