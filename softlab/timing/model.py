@@ -28,7 +28,7 @@ from softlab.timing.memory import Memory
 from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
-from softlab.timing.sampling import Sample, carve_out, choose, extrapolate, unseen
+from softlab.timing.sampling import Sample, carve_out, choose, differ, extrapolate, unseen
 from softlab.timing.sharing import Sharing, sharing
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
@@ -151,8 +151,8 @@ def estimate(
     memory = _memory(launch, columns, sample, device, p, shared, order, warm=cache == "warm")
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
-    counts = np.array([work.instructions for work in order], float)
-    cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
+    counts = [work.instructions for work in order]
+    cycles = extrapolate(run, sample, float(sum(counts)), memory.served)
     if sample.longest:
         longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
         cycles = max(cycles, longest)
@@ -219,7 +219,7 @@ def _shared(
     shared = columns.known.get(key)
     if shared is None:
         stored = columns.touched(stored=True)
-        sectors = sum(map(len, stored))
+        sectors = len(stored.together)
         written = columns.stored_bytes(code.widths)
         filled = min(1.0, written / (32 * sectors)) if written else 1.0
         shared = columns.known[key] = sharing(
@@ -279,18 +279,18 @@ def _mean(values: Sequence[int]) -> float:
 
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, columns: Columns, cycles: float, unmeasured: str,
+    run: SmRun, counts: Sequence[int], columns: Columns, cycles: float, unmeasured: str,
 ) -> Estimate:  # fmt: skip
-    every = np.array(list(columns.instructions_of_blocks.values()), float)
+    every = list(columns.instructions_of_blocks.values())
     use = _use(memory, run, p)
     entries = np.nonzero(run.states)
     states = np.bincount(entries[0], run.states[entries], len(REASONS)).tolist()
     total = sum(states) or 1.0
     stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
     warps = -(-prod(launch.block) // 32)
-    done = run.issued / max(1.0, float(counts.sum()))
-    instructions = float(every.mean()) * launch.blocks if len(every) else 0.0
-    scale = instructions / max(1.0, float(counts.sum()) * done)
+    done = run.issued / max(1.0, sum(counts))
+    instructions = _mean(every) * launch.blocks if every else 0.0
+    scale = instructions / max(1.0, sum(counts) * done)
     bound = _bound(use, stalls, cycles / p.clock_mhz, p)
     notes = (*_notes(run, sample, counts, every, launch.blocks), *_notes_of_end(run, memory, p))
     found = Estimate(
@@ -366,11 +366,10 @@ def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: flo
     return "barrier" if waits and max(waits, key=waits.__getitem__) == "barrier" else "latency"
 
 
-def _notes(run: SmRun, sample: Sample, counts: np.ndarray, every: np.ndarray, blocks: int) -> Iterator[str]:
-    if len(every) > 1 and every.std() > _DIFFERENT * every.mean():
-        low, high = int(every.min()), int(every.max())
+def _notes(run: SmRun, sample: Sample, counts: Sequence[int], every: Sequence[int], blocks: int) -> Iterator[str]:
+    if len(every) > 1 and differ(every, _DIFFERENT):
         missing = "" if len(every) == blocks else "; the slowest may be missing"
-        yield f"blocks differ: {low} to {high} instructions in {len(every)} of {blocks} blocks{missing}"
+        yield f"blocks differ: {min(every)} to {max(every)} instructions in {len(every)} of {blocks} blocks{missing}"
     if not run.complete:
         yield f"only the first {run.issued} instructions of an SM were simulated; the rest follows from their rate"
     elif sample.per_sm > len(counts):
