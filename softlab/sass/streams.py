@@ -189,13 +189,16 @@ class Streams(Sequence[WarpStream]):
             self.came[low:high],
         )
 
-    def of_blocks(self, blocks: Iterable[int]) -> Streams:
-        """Those of the warps of some blocks, by block."""
+    def warps_of(self, blocks: Iterable[int]) -> np.ndarray:
+        """The places of the warps of some blocks, by block: int64."""
         chosen = _places_of(np.array(sorted(set(blocks)), np.int64), self.block)
         own = self.block[chosen]
-        if np.count_nonzero(own[1:] < own[:-1]):
-            chosen = chosen[own.argsort(kind="stable")]
-        elif len(chosen) == len(self):
+        return chosen[own.argsort(kind="stable")] if np.count_nonzero(own[1:] < own[:-1]) else chosen
+
+    def of_blocks(self, blocks: Iterable[int]) -> Streams:
+        """Those of the warps of some blocks, by block."""
+        chosen = self.warps_of(blocks)
+        if len(chosen) == len(self) and not np.count_nonzero(chosen[1:] < chosen[:-1]):
             return self
         # Warps that follow each other are copied together.
         begins = [0, *((chosen[1:] - chosen[:-1] != 1).nonzero()[0] + 1).tolist(), len(chosen)]

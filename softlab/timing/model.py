@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import disassemble
 from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
-from softlab.hardware.occupancies import occupancy
+from softlab.hardware.occupancies import Occupancy, occupancy
 from softlab.sass.memory import STACK_LIMIT
 from softlab.timing.atomics import evened
 from softlab.timing.blocks import BlockClock
@@ -95,10 +94,15 @@ def sample_of(launch: Timed, device: Device, sample: int | Sequence[int] | None 
     return choose(launch.grid, device.sm_count, one.blocks_per_sm, sample, launch.cluster)
 
 
-def held(launch: Timed, device: Device) -> Any:
+def held(launch: Timed, device: Device) -> Occupancy:
     """How many blocks of a launch an SM holds."""
     smem = launch.program.static_smem_bytes + launch.smem
-    return occupancy(device, threads=prod(launch.block), registers=launch.program.registers, smem=smem)
+    return _held(device, prod(launch.block), launch.program.registers, smem)
+
+
+@lru_cache(maxsize=256)
+def _held(device: Device, threads: int, registers: int, smem: int) -> Occupancy:
+    return occupancy(device, threads=threads, registers=registers, smem=smem)
 
 
 @lru_cache(maxsize=64)
@@ -168,7 +172,7 @@ def _blocks(columns: Columns, sample: Sample, code: CodeTraits) -> list[BlockWor
     key = "works", sample.blocks
     works = columns.known.get(key)
     if works is None:
-        found = {work.block: work for work in block_work(columns.streams_of(sample.blocks), code)}
+        found = {work.block: work for work in block_work(columns.streams, code, sample.blocks)}
         works = columns.known[key] = [found[block] for block in sample.blocks if block in found]
     return works
 
