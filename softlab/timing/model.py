@@ -20,9 +20,10 @@ from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
 from softlab.timing.company import company
 from softlab.timing.compulsory import bytes_off
-from softlab.timing.estimates import Estimate, LineTime
+from softlab.timing.estimates import Estimate
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.lengths import longest_of_blocks
+from softlab.timing.line_times import LineTimes
 from softlab.timing.memory import Memory
 from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
@@ -287,8 +288,9 @@ def _record(
 ) -> Estimate:  # fmt: skip
     every = list(columns.instructions_of_blocks.values())
     use = _use(memory, run, p)
-    entries = np.nonzero(run.states)
-    states = np.bincount(entries[0], run.states[entries], len(REASONS)).tolist()
+    reasons, places = np.nonzero(run.states)
+    spent = run.states[reasons, places]
+    states = np.bincount(reasons, spent, len(REASONS)).tolist()
     total = sum(states) or 1.0
     stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
     warps = -(-prod(launch.block) // 32)
@@ -317,7 +319,9 @@ def _record(
         blocks=len(counts),
         validated=unmeasured or validated(device, bound, cache, p),
         notes=(*notes, *_notes_of_launch(launch)),
-        _lines=_lines(program, run, entries, total, max(len(counts) * warps * max(done, 1e-9), 1.0)),
+        _lines=LineTimes(
+            reasons, places, spent, run.waits, program.lines, total, max(len(counts) * warps * max(done, 1e-9), 1.0)
+        ),
     )
     found = _with_loads_of_others(found, columns)
     return found if cache == "warm" else _with_bytes_off(found, launch, columns, memory, p, scale)
@@ -436,35 +440,6 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
             "did the others' part, too: the estimate may be far too long"
         )
     return f"not validated: {'; '.join(reasons)}" if reasons else ""
-
-
-def _lines(
-    program: TimedProgram, run: SmRun, entries: tuple[np.ndarray, ...], total: float, warps: float
-) -> dict[int, LineTime]:
-    """Line -> its time. entries: reasons and instructions of the cycles that are not 0. total: the sum of all."""
-    reason, index = entries
-    names, first, line = np.unique(program.line_numbers[index], return_index=True, return_inverse=True)
-    # Sums in the order of the entries.
-    sums = np.bincount(line * len(REASONS) + reason, run.states[entries], len(names) * len(REASONS))
-    values = sums.reshape(-1, len(REASONS)).tolist()
-    behind: dict[int, dict[int, float]] = {}
-    for (waiting, setter), value in run.waits.items():
-        found = behind.setdefault(program.lines[waiting], {})
-        found[program.lines[setter]] = found.get(program.lines[setter], 0.0) + value
-    lines = [(name, values[k]) for k, name in enumerate(names.tolist())]
-    return {
-        name: _line(name, own, behind.get(name, {}), total, warps)
-        for name, own in (lines[k] for k in np.argsort(first).tolist())
-    }
-
-
-def _line(line: int, values: list[float], behind: Mapping[int, float], total: float, warps: float) -> LineTime:
-    worst = max(range(1, len(REASONS)), key=values.__getitem__)
-    reason = REASONS[worst] if values[worst] else ""
-    waits = reason in ("long_scoreboard", "short_scoreboard") and behind
-    states = {name: value / warps for name, value in zip(REASONS, values, strict=True) if value}
-    setter = max(behind, key=behind.__getitem__) if waits else None
-    return LineTime(line, sum(values) / warps, sum(values) / total, reason, setter, states)
 
 
 __all__ = ["Timed", "device_of", "estimate", "machine_function", "sample_of"]

@@ -1,4 +1,4 @@
-"""What the warps of some blocks execute and ask for, in one compiled pass: what :mod:`softlab.timing.work` does in NumPy.
+"""What the warps of some blocks execute and ask for, in one compiled pass, as :mod:`softlab.timing.work` says it.
 
 The functions are written for :mod:`softlab.emulator.machine.native_python`. Each does for all chosen warps, one warp
 after the other.

@@ -187,11 +187,6 @@ class TimedProgram:
         return frozenset(row[0] for row in self.rows)
 
     @cached_property
-    def line_numbers(self) -> np.ndarray:
-        """:attr:`lines` as int64."""
-        return np.array(self.lines, np.int64)
-
-    @cached_property
     def whole(self) -> array[int]:
         """What :data:`softlab.timing.issue.ROW` says of each instruction."""
         found = array("q")

@@ -30,7 +30,7 @@ def _streams(random: np.random.Generator, blocks: list[int]) -> Streams:
     asked = np.minimum(lengths, random.integers(0, 40, warps))
     total, limits = int(lengths.sum()), np.concatenate(([0], np.cumsum(lengths)))
     requests = np.concatenate(([0], np.cumsum(asked)))
-    position = [np.sort(random.integers(0, n, m)) if n else np.zeros(0, int) for n, m in zip(lengths, asked, strict=True)]
+    position = [np.sort(random.integers(0, max(1, n), m)) for n, m in zip(lengths, asked, strict=True)]
     counts = random.integers(0, 6, int(asked.sum()))
     parts = np.split(counts, requests[1:-1])
     sectors = [np.sort(random.integers(0, 40, n)) for n in counts]
