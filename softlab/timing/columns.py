@@ -53,9 +53,12 @@ class Columns:
     def of(cls, streams: Sequence[WarpStream]) -> Columns:
         """Of these warps."""
         if isinstance(streams, Streams):
-            counts = np.delete(np.diff(streams.offsets), (streams.requests + np.arange(len(streams) + 1))[1:-1] - 1)
+            requests = streams.requests[1:] - streams.requests[:-1]
+            # A warp has a place more than requests.
+            at = np.arange(len(streams)).repeat(requests) + np.arange(len(streams.position))
+            counts = streams.offsets[at + 1] - streams.offsets[at]
             return cls(
-                *(streams, np.diff(streams.limits), np.diff(streams.requests)),
+                *(streams, streams.limits[1:] - streams.limits[:-1], requests),
                 *(streams.position, streams.space, streams.kind, streams.wavefronts, counts, streams.sectors),
             )
         accesses = [stream.accesses for stream in streams]

@@ -56,9 +56,7 @@ def _mb(nbytes: float) -> str:
     return f"{nbytes / 1e6:.2f} MB" if nbytes >= 1e5 else f"{nbytes / 1e3:.1f} kB"
 
 
-def _of_grid(
-    every: np.ndarray, times: np.ndarray, known: int, total: int, extents: Sequence[tuple[int, int]]
-) -> float:
+def _of_grid(every: np.ndarray, times: np.ndarray, known: int, total: int, extents: Sequence[tuple[int, int]]) -> float:
     """How many distinct sectors all blocks have, about.
 
     A sector of an array is shared by as many blocks as the interpreted ones say, and an array has no more sectors than
@@ -85,4 +83,3 @@ def _clusters(blocks: np.ndarray, grid: Index3, cluster: Index3) -> np.ndarray:
     x, y, z = blocks % grid[0], blocks // grid[0] % grid[1], blocks // (grid[0] * grid[1])
     wide, high = grid[0] // cluster[0], grid[1] // cluster[1]
     return x // cluster[0] + wide * (y // cluster[1] + high * (z // cluster[2]))
-

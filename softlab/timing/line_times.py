@@ -51,9 +51,7 @@ class LineTimes(Mapping[int, LineTime]):
             found = behind.setdefault(self.lines[waiting], {})
             found[self.lines[setter]] = found.get(self.lines[setter], 0.0) + value
         lines = [(name, values[k]) for k, name in enumerate(names.tolist())]
-        return {
-            name: self._line(name, own, behind.get(name, {})) for name, own in (lines[k] for k in first.argsort())
-        }
+        return {name: self._line(name, own, behind.get(name, {})) for name, own in (lines[k] for k in first.argsort())}
 
     def _line(self, line: int, values: list[float], behind: Mapping[int, float]) -> LineTime:
         worst = max(range(1, len(REASONS)), key=values.__getitem__)

@@ -158,12 +158,12 @@ def made(streams: Streams, chosen: np.ndarray, code: CodeTraits, banks: np.ndarr
     """
     limits = streams.limits, streams.requests, streams.begins
     count, asked, most = (int((one[chosen + 1] - one[chosen]).sum()) for one in limits)
-    given = (
+    taken = (
         *limits, streams.offsets, streams.instructions, streams.active, streams.came, streams.position, streams.space,
         streams.kind, streams.wavefronts, streams.sectors, code.widths, code.codes, code.jumps, code.ends, code.meets,
         code.parts, code.yields, banks,
     )  # fmt: skip
-    given = tuple(map(np.ascontiguousarray, given))
+    given = tuple(map(np.ascontiguousarray, taken))
     found = (
         np.empty(count, np.int32), np.zeros(count, np.uint8), np.empty((asked, NUMBERS), np.int64),
         np.empty(asked, np.int64), np.empty(most, np.int64), np.empty((len(chosen) + 1, _PLACES), np.int64),

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
-import numpy as np
-
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import EstimateError
 from softlab.sass.products import SHAPES, registers_of_operands

@@ -87,7 +87,7 @@ def keys_of(
     given = tuple(map(np.ascontiguousarray, (sectors, counts, row, space, kind)))
     keys, ends = np.empty(len(sectors), np.int64), np.zeros(2, np.int64)
     count = _COLLECT.call(*map(id, given), id(_DOES), len(counts), id(keys), id(ends))
-    return keys[:count], *ends.tolist()
+    return keys[:count], int(ends[0]), int(ends[1])
 
 
 def mark(keys: Int64s, count: int, marks: Bytes) -> int:

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from softlab.emulator.machine.native import available, compiling
+from softlab.emulator.machine.native import Choice, available, compiling
 from softlab.sass.streams import Kind, Space
 from softlab.timing.touched import ANY, ATOMICS, LOADS, STORES, BlockSectors, Touched
 
-_CHOICES = ("none", "all") if available() else ("none",)
+_CHOICES: tuple[Choice, ...] = ("none", "all") if available() else ("none",)
 _LOADS = (Kind.LOAD, Kind.ATOMIC, Kind.ASYNC_COPY)
 _STORES = (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION)
 _ATOMICS = (Kind.ATOMIC, Kind.REDUCTION)
@@ -21,7 +21,7 @@ _ATOMICS = (Kind.ATOMIC, Kind.REDUCTION)
 @pytest.mark.parametrize(
     ("requests", "places"), [(60, 40), (60, 1 << 22), (4000, 3000), (4000, 1 << 30)], ids=str
 )  # fmt: skip
-def test_sectors_of_blocks_are_those_of_sets(requests: int, places: int, choice: str) -> None:
+def test_sectors_of_blocks_are_those_of_sets(requests: int, places: int, choice: Choice) -> None:
     """Of near and far sectors; block 3 has no request, and the blocks come again behind others."""
     random, blocks = np.random.default_rng(requests + places), 5
     row = random.choice([0, 1, 2, 4], requests)
@@ -47,7 +47,7 @@ def test_sectors_of_blocks_are_those_of_sets(requests: int, places: int, choice:
 
 
 @pytest.mark.parametrize("choice", _CHOICES)
-def test_blocks_without_requests_touch_nothing(choice: str) -> None:
+def test_blocks_without_requests_touch_nothing(choice: Choice) -> None:
     nothing = np.zeros(0, np.int64)
     with compiling(choice):
         found = Touched(nothing, nothing, nothing, nothing.astype(np.uint8), nothing.astype(np.uint8), 2)
