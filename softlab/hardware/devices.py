@@ -78,17 +78,7 @@ class Device:
         """
         if not isinstance(name, str):
             raise TypeError(f"device {name!r} is not a name: give one such as 'H200' or 'sm_80', or a softlab.Device")
-        index = _index()
-        key = _key(name)
-        if key in index:
-            return _NAMED[index[key]]
-        if found := re.fullmatch(r"(?:sm|compute)(\d+)[af]?", key):
-            return _flagship(name, found.group(1))
-        close = dict.fromkeys(index[match] for match in difflib.get_close_matches(key, index, n=6, cutoff=0.5))
-        hint = f" Did you mean {' or '.join(list(close)[:3])}?" if close else ""
-        raise ValueError(
-            f"unknown device {name!r}.{hint} Known: {', '.join(_NAMED)}; or an architecture: {', '.join(_FLAGSHIPS)}."
-        )
+        return _named(name)
 
     @staticmethod
     def present() -> Device | None:
@@ -258,6 +248,21 @@ def _key(name: str) -> str:
 def _index() -> dict[str, str]:
     """Key of every name and alias -> name."""
     return {_key(name): name for name in _NAMED} | {_key(alias): name for alias, name in _ALIASES.items()}
+
+
+@lru_cache(maxsize=64)
+def _named(name: str) -> Device:
+    index = _index()
+    key = _key(name)
+    if key in index:
+        return _NAMED[index[key]]
+    if found := re.fullmatch(r"(?:sm|compute)(\d+)[af]?", key):
+        return _flagship(name, found.group(1))
+    close = dict.fromkeys(index[match] for match in difflib.get_close_matches(key, index, n=6, cutoff=0.5))
+    hint = f" Did you mean {' or '.join(list(close)[:3])}?" if close else ""
+    raise ValueError(
+        f"unknown device {name!r}.{hint} Known: {', '.join(_NAMED)}; or an architecture: {', '.join(_FLAGSHIPS)}."
+    )
 
 
 def _flagship(asked: str, digits: str) -> Device:

@@ -283,15 +283,16 @@ class _Blocks:
                 raise named_fault(fault, self._kernel, self._args, self._shape.smem) from fault
             except UnsupportedInstruction as error:
                 raise _refused(error) from error
+        columns = Columns.of(found.streams)
         self._parts.append(found.streams)
-        self._columns = None
+        self._columns = columns if len(self._parts) == 1 else None
         self.launch = replace(
             self.launch,
             extents=_extents(found.mapped),
             driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
             stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
         )
-        return Columns.of(found.streams).instructions_of_blocks
+        return columns.instructions_of_blocks
 
 
 def _refused(error: UnsupportedInstruction) -> KernelFault | UnsupportedInstruction:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -34,14 +36,14 @@ _TYPES = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 class Constants:
-    """``banks``: number -> bytes. ``known`` for bank 0: which of its bytes are known."""
+    """``banks``: number -> bytes. ``known`` for bank 0: for each of its bytes 1 if it is known, else 0."""
 
-    def __init__(self, banks: Mapping[int, bytes | bytearray], known: np.ndarray) -> None:
+    def __init__(self, banks: Mapping[int, bytes | bytearray], known: bytes) -> None:
         # Whole items of 8 bytes, so that a view of any width fits.
         self._banks = {
             number: np.frombuffer(bytes(data) + bytes(-len(data) % 8 + 8), np.uint8) for number, data in banks.items()
         }
-        self._known = np.concatenate([known, np.zeros(-len(known) % 8 + 8, bool)])
+        self._known = known + bytes(-len(known) % 8 + 8)
 
     def read(self, instruction: Instruction, bank: int, offset: int, width: int) -> np.generic:
         """``width`` bytes at an offset, as an unsigned integer."""
@@ -63,7 +65,7 @@ class Constants:
         data = self._banks.get(bank)
         if data is None or first < 0 or end > len(data):
             raise instruction.unsupported(f"constant bank {bank} has nothing at {first:#x}")
-        if bank == 0 and not self._known[first:end].all():
+        if bank == 0 and 0 in self._known[first:end]:
             raise instruction.unsupported(f"what c[0x0][{first:#x}] holds is not known")
 
 
@@ -88,37 +90,42 @@ def first_bank(
     cluster: tuple[int, int, int] | None,
     parameters: bytes,
     given: Given,
-) -> tuple[bytearray, np.ndarray]:
-    """Bank 0 of a launch, and which of its bytes are known."""
+) -> tuple[bytearray, bytes]:
+    """Bank 0 of a launch, and for each of its bytes 1 if it is known, else 0."""
     inner = cluster or (1, 1, 1)
     clusters = [
-        np.uint32(cluster is not None).tobytes(),
-        np.array(inner, np.uint32).tobytes(),
+        _words(cluster is not None, *inner),
         np.array([_inverse(n) for n in inner], np.float32).tobytes(),
-        np.array([n // c for n, c in zip(grid, inner, strict=True)], np.uint32).tobytes(),
+        _words(*(n // c for n, c in zip(grid, inner, strict=True))),
     ]
     data = bytearray(PARAMETERS + len(parameters))
-    known = np.zeros(len(data), bool)
+    known = bytearray(len(data))
     for offset, raw in (
-        (0, b"".join(size.to_bytes(4, "little") for size in (*block, *grid))),
+        (0, _words(*block, *grid)),
         (_WINDOW, LOCAL_WINDOW.to_bytes(8, "little")),
-        (_STACK, b"".join(size.to_bytes(4, "little") for size in (given.stack, given.dynamic_bytes))),
+        (_STACK, _words(given.stack, given.dynamic_bytes)),
         (_GRID_NUMBER, bytes(8)),
-        (_WORKSPACE, np.array([given.workspace >> 32, given.workspace & 0xFFFFFFFF], np.uint32).tobytes()),
+        (_WORKSPACE, _words(given.workspace >> 32, given.workspace & 0xFFFFFFFF)),
         (_GROUPS, bytes(4)),
         (_CONSTANT_WINDOW, b"" if given.constant_variables else _NOWHERE.to_bytes(8, "little")),
-        (_SMS, given.sm_count.to_bytes(4, "little")),
-        (_RESERVED, RESERVED_SHARED.to_bytes(4, "little")),
+        (_SMS, _words(given.sm_count)),
+        (_RESERVED, _words(RESERVED_SHARED)),
         (_CLUSTER, b"".join(clusters)),
-        (_CLUSTER_BLOCKS, np.uint32(np.prod(inner)).tobytes()),
+        (_CLUSTER_BLOCKS, _words(prod(inner))),
         (_DESCRIPTOR, bytes(8)),
         (PARAMETERS, parameters),
     ):
         data[offset : offset + len(raw)] = raw
-        known[offset : offset + len(raw)] = True
-    return data, known
+        known[offset : offset + len(raw)] = b"\1" * len(raw)
+    return data, bytes(known)
 
 
+def _words(*values: int) -> bytes:
+    """Words of 32 bits, one behind the other."""
+    return b"".join(value.to_bytes(4, "little") for value in values)
+
+
+@lru_cache(maxsize=64)
 def _inverse(number: int) -> np.float32:
     """The least float32 that is not below 1 / number: a block's index times it, cut, is its cluster's index."""
     near = np.float32(1 / number)

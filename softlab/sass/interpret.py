@@ -317,7 +317,8 @@ def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) ->
     total = prod(grid)
     if blocks is None:
         return np.arange(total)
-    chosen = np.unique(np.asarray(blocks, np.int64))
+    chosen = np.sort(np.asarray(blocks, np.int64).reshape(-1))
+    chosen = chosen[np.concatenate((np.ones(min(1, len(chosen)), bool), chosen[1:] != chosen[:-1]))]
     if not len(chosen) or chosen[0] < 0 or chosen[-1] >= total:
         raise ValueError(f"blocks {list(blocks)[:8]}: give at least one, each from 0 to {total - 1}")
     if prod(cluster) == 1:
@@ -331,7 +332,7 @@ def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) ->
 
 
 def _constants(
-    program: Program, compiled: _Compiled, first: tuple[bytearray, np.ndarray], driver: DriverCalls, memory: Allocations
+    program: Program, compiled: _Compiled, first: tuple[bytearray, bytes], driver: DriverCalls, memory: Allocations
 ) -> Constants:
     zero, known = first
     banks: dict[int, bytes | bytearray] = {0: zero}

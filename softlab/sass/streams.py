@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -188,23 +189,30 @@ class Streams(Sequence[WarpStream]):
             self.came[low:high],
         )
 
+    def warps_of(self, blocks: Iterable[int]) -> np.ndarray:
+        """The places of the warps of some blocks, by block: int64."""
+        chosen = _places_of(np.array(sorted(set(blocks)), np.int64), self.block)
+        own = self.block[chosen]
+        return chosen[own.argsort(kind="stable")] if np.count_nonzero(own[1:] < own[:-1]) else chosen
+
     def of_blocks(self, blocks: Iterable[int]) -> Streams:
         """Those of the warps of some blocks, by block."""
-        chosen = np.flatnonzero(np.isin(self.block, list(blocks)))
-        chosen = chosen[np.argsort(self.block[chosen], kind="stable")]
-        if len(chosen) == len(self) and not np.count_nonzero(np.diff(chosen) < 0):
+        chosen = self.warps_of(blocks)
+        if len(chosen) == len(self) and not np.count_nonzero(chosen[1:] < chosen[:-1]):
             return self
         # Warps that follow each other are copied together.
-        first = np.flatnonzero(np.diff(chosen, prepend=-2) != 1)
-        last = np.append(first[1:], len(chosen))[: len(first)] - 1
-        ranges = list(zip(chosen[first].tolist(), (chosen[last] + 1).tolist(), strict=True))
-        parts = {
-            ("block", "warp"): [slice(low, high) for low, high in ranges],
-            _OF_INSTRUCTIONS: [slice(self.limits[low], self.limits[high]) for low, high in ranges],
-            _OF_REQUESTS: [slice(self.requests[low], self.requests[high]) for low, high in ranges],
-            ("offsets",): [slice(self.requests[low] + low, self.requests[high] + high) for low, high in ranges],
-            ("sectors",): [slice(self.begins[low], self.begins[high]) for low, high in ranges],
+        begins = [0, *((chosen[1:] - chosen[:-1] != 1).nonzero()[0] + 1).tolist(), len(chosen)]
+        warps = chosen.tolist()
+        ranges = [(warps[begin], warps[end - 1] + 1) for begin, end in pairwise(begins) if end > begin]
+        low, high = (np.array(one, np.int64) for one in (zip(*ranges, strict=True) if ranges else ((), ())))
+        limits = {
+            ("block", "warp"): (low, high),
+            _OF_INSTRUCTIONS: (self.limits[low], self.limits[high]),
+            _OF_REQUESTS: (self.requests[low], self.requests[high]),
+            ("offsets",): (self.requests[low] + low, self.requests[high] + high),
+            ("sectors",): (self.begins[low], self.begins[high]),
         }
+        parts = {names: list(map(slice, *(one.tolist() for one in ends))) for names, ends in limits.items()}
         arrays: dict[str, Any] = {
             name: _taken(getattr(self, name), where) for names, where in parts.items() for name in names
         }
@@ -212,6 +220,14 @@ class Streams(Sequence[WarpStream]):
             arrays[name] = _ends(getattr(self, name), chosen)
         barriers = {new: self.barriers[old] for new, old in enumerate(chosen.tolist()) if old in self.barriers}
         return Streams(**arrays, barriers=barriers)
+
+
+def _places_of(wanted: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The places of the values that are wanted. wanted: int64, ascending."""
+    if not len(wanted):
+        return np.zeros(0, np.int64)
+    near = np.minimum(wanted.searchsorted(values), len(wanted) - 1)
+    return (wanted[near] == values).nonzero()[0]
 
 
 def _taken(array: np.ndarray, parts: Sequence[slice]) -> np.ndarray:

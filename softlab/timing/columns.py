@@ -15,21 +15,16 @@ from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int3
 from softlab.sass.streams import Accesses, Kind, Space, Streams, WarpStream
 from softlab.timing.distinct import distinct
 from softlab.timing.first_loads import first_loads
+from softlab.timing.touched import ANY, ATOMICS, LOADS, STORES, BlockSectors, Touched
 
-#: Whether a request of each kind changes memory.
-_WRITES = np.array([kind in (Kind.STORE, Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
-#: Whether one loads, and does nothing else.
+#: Whether a request of each kind loads, and does nothing else.
 _BRINGS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY) for kind in Kind])
-#: Whether one brings a value, atomics, too.
-_LOADS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY, Kind.ATOMIC) for kind in Kind])
 #: Numbers, which NumPy compares faster than members.
 _GLOBAL, _LOCAL = int(Space.GLOBAL), int(Space.LOCAL)
 _LOAD, _STORE = int(Kind.LOAD), int(Kind.STORE)
 _ATOMICS = np.array([kind in (Kind.ATOMIC, Kind.REDUCTION) for kind in Kind])
 #: What NumPy takes for an instruction, in units of 100 microseconds.
 _INSTRUCTION = 0.00005
-#: What it takes for a sector that gets a number, likewise.
-_SECTOR = 0.0001
 
 
 @dataclass(frozen=True)
@@ -58,9 +53,12 @@ class Columns:
     def of(cls, streams: Sequence[WarpStream]) -> Columns:
         """Of these warps."""
         if isinstance(streams, Streams):
-            counts = np.delete(np.diff(streams.offsets), (streams.requests + np.arange(len(streams) + 1))[1:-1] - 1)
+            requests = streams.requests[1:] - streams.requests[:-1]
+            # A warp has a place more than requests.
+            at = np.arange(len(streams)).repeat(requests) + np.arange(len(streams.position))
+            counts = streams.offsets[at + 1] - streams.offsets[at]
             return cls(
-                *(streams, np.diff(streams.limits), np.diff(streams.requests)),
+                *(streams, streams.limits[1:] - streams.limits[:-1], requests),
                 *(streams.position, streams.space, streams.kind, streams.wavefronts, counts, streams.sectors),
             )
         accesses = [stream.accesses for stream in streams]
@@ -172,27 +170,31 @@ class Columns:
                 found[block] = of(found[block], value).item() if block in found else value
         return found
 
-    def touched(self, stored: bool = False) -> list[np.ndarray]:
-        """The distinct sectors of global memory that each block touches, or stores: int64 (k,) per block, ascending."""
-        return self._stored if stored else self._touched
-
     @cached_property
-    def _touched(self) -> list[np.ndarray]:
-        return self._of_blocks(self._in_global)
+    def _what_is_touched(self) -> Touched:
+        return Touched(self.sectors, self.counts, self._row, self.space, self.kind, len(self.blocks))
 
-    @cached_property
-    def _stored(self) -> list[np.ndarray]:
-        return self._of_blocks(self._global(_WRITES))
+    def touched_together(self, owner: np.ndarray | None = None) -> Touched:
+        """What blocks touch, those of one owner together: int64 (blocks,); None: each by itself."""
+        if owner is None:
+            return self._what_is_touched
+        owners, row = np.unique(owner, return_inverse=True)
+        row = row.reshape(-1)[self._row]
+        return Touched(self.sectors, self.counts, row, self.space, self.kind, len(owners))
 
-    @cached_property
-    def added(self) -> list[np.ndarray]:
-        """The distinct sectors of global memory that each block has atomics on, likewise."""
-        return self._of_blocks(self._global(_ATOMICS))
+    def touched(self, stored: bool = False) -> BlockSectors:
+        """The distinct sectors of global memory that each block touches, or stores."""
+        return self._what_is_touched.by_block(STORES if stored else ANY)
 
-    @cached_property
-    def loads_of_blocks(self) -> list[np.ndarray]:
-        """The distinct sectors of global memory whose values each block asks for, likewise."""
-        return self._of_blocks(self._global(_LOADS))
+    @property
+    def added(self) -> BlockSectors:
+        """The distinct sectors of global memory that each block has atomics on."""
+        return self._what_is_touched.by_block(ATOMICS)
+
+    @property
+    def loads_of_blocks(self) -> BlockSectors:
+        """The distinct sectors of global memory whose values each block asks for."""
+        return self._what_is_touched.by_block(LOADS)
 
     @cached_property
     def lanes_adding(self) -> np.ndarray:
@@ -243,29 +245,14 @@ class Columns:
         """(m,) bool: the requests to global memory."""
         return self.space == _GLOBAL
 
-    def _of_blocks(self, wanted: np.ndarray) -> list[np.ndarray]:
-        """The distinct sectors of some requests, by block."""
-        count = len(self.blocks)
-        if not wanted.any():
-            return [np.zeros(0, np.int64)] * count
-        keys, least, span = keys_of(self.sectors, self.counts, self._row, wanted)
-        keys = distinct(keys)
-        firsts = np.arange(count + 1) * span
-        limits = np.searchsorted(keys, firsts)
-        found = keys - np.repeat(firsts[:-1] - least, np.diff(limits))
-        return [found[low:high] for low, high in pairwise(limits.tolist())]
-
-    @cached_property
+    @property
     def loaded(self) -> np.ndarray:
         """The distinct sectors of global memory whose values any block asks for, ascending: int64."""
-        return self._of_all(_LOADS)
+        return self.loads_of_blocks.every
 
     def stored(self) -> np.ndarray:
         """Those that any block stores or changes, likewise."""
-        return self._of_all(_WRITES)
-
-    def _of_all(self, kinds: np.ndarray) -> np.ndarray:
-        return distinct(self.sectors[np.repeat(self._global(kinds), self.counts)])
+        return self.touched(stored=True).every
 
     def most_lanes(self, chosen: np.ndarray) -> int:
         """How many lanes of one block execute the chosen instructions at most. chosen: bool, by instruction."""
@@ -297,55 +284,6 @@ class Columns:
     def lane_operations(self, weights: np.ndarray) -> int:
         """The weights of all executed instructions, int64, once per lane that executed them."""
         return weighed(self.instructions, np.bitwise_count(self.active), weights) if weights.any() else 0
-
-
-def key(sectors: Int64s, counts: Int64s, row: Int64s, wanted: Bytes, requests: int, keys: Int64s, ends: Int64s) -> int:
-    """As :func:`keys_of`: the numbers come to ``keys``, and the least sector and the places to ``ends``. How many there
-    are."""
-    found, at, least, most = 0, 0, 0, -1
-    for request in range(requests):
-        first, at = at, at + counts[request]
-        if wanted[request]:
-            for k in range(first, at):
-                if found == 0:
-                    least, most = sectors[k], sectors[k]
-                least, most = min(least, sectors[k]), max(most, sectors[k])
-                found += 1
-    span, at, found = most - least + 1, 0, 0
-    for request in range(requests):
-        first, at = at, at + counts[request]
-        if wanted[request]:
-            before = row[request] * span - least
-            for k in range(first, at):
-                keys[found] = before + sectors[k]
-                found += 1
-    ends[0], ends[1] = least, span
-    return found
-
-
-_KEY = CompiledFunction(key)
-
-
-def keys_of(
-    sectors: np.ndarray, counts: np.ndarray, row: np.ndarray, wanted: np.ndarray
-) -> tuple[np.ndarray, int, int]:
-    """One number per sector of the wanted requests: which it is behind ``least``, plus ``span`` per row.
-
-    Arguments:
-        sectors: int64, of all requests one after the other. counts, row, wanted: int64 and bool (m,).
-
-    Returns the numbers, the least of these sectors, and the places from the least to the last one. Addresses have 48
-    bits, and a sample some thousand blocks.
-    """
-    if not _KEY.ready(compiled_blocks(), _SECTOR * len(sectors)):
-        chosen = sectors[np.repeat(wanted, counts)]
-        least = int(chosen.min()) if len(chosen) else 0
-        span = int(chosen.max()) - least + 1 if len(chosen) else 0
-        return np.repeat(row[wanted] * span - least, counts[wanted]) + chosen, least, span
-    given = tuple(map(np.ascontiguousarray, (sectors, counts, row, wanted)))
-    keys, ends = np.empty(int(counts[wanted].sum()), np.int64), np.zeros(2, np.int64)
-    _KEY.call(*map(id, given), len(counts), id(keys), id(ends))
-    return keys, int(ends[0]), int(ends[1])
 
 
 def weigh(instructions: Int32s, lanes: Bytes, weights: Int64s, count: int) -> int:

@@ -83,17 +83,17 @@ def counted(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[first[:-1]], np.diff(first)
 
 
-def ascending(values: np.ndarray) -> np.ndarray:
-    """The values, int64, in ascending order."""
+def ascending(values: np.ndarray, without: int = 0) -> np.ndarray:
+    """The values, int64, in ascending order; those that differ in their last ``without`` bits alone in any order."""
     count = len(values)
     if count < _MANY:
         return np.sort(values)
-    least = int(values.min())
+    least = int(values.min()) >> without << without
     span = int(values.max()) - least + 1
     if span.bit_length() > _MOST_BITS or not _DEAL.ready(compiled_blocks(), _SORTED * count):
         return np.sort(values)
     values, spare = np.ascontiguousarray(values), [np.empty_like(values), np.empty_like(values)]
-    for turn, shift in enumerate(range(0, span.bit_length(), _BITS)):
+    for turn, shift in enumerate(range(without, span.bit_length(), _BITS)):
         dealt, places = spare[turn % 2], np.zeros(_PLACES, np.int64)
         _DEAL.call(id(values), id(dealt), count, least, shift, id(places))
         values = dealt

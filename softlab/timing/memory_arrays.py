@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import accumulate
 from math import inf
 
@@ -53,6 +54,11 @@ class Asked:
         self.blocks = len(blocks)
         self.block_of = np.repeat(np.arange(len(blocks)) + 1, [len(block.asked) for block in blocks])
 
+    @cached_property
+    def warp_of_request(self) -> np.ndarray:
+        """The warp of each request: int64."""
+        return np.arange(len(self.warps)).repeat(self.warps)
+
     @property
     def known(self) -> bool:
         """Whether the compiled loop knows all of them."""
@@ -91,12 +97,11 @@ class MemoryArrays:
         """Numbers for all sectors, and for words that loops swap: how many words."""
         requests, counts = asked.requests, asked.requests.counts
         space, keys = requests.numbers[:, 1], requests.sectors
-        warp = np.repeat(np.arange(len(asked.warps)), asked.warps)
         local, swaps = space == _LOCAL, (space == _SHARED) & (requests.numbers[:, 6] == SWAPS)
         if local.any():
-            keys, inner = keys.copy(), np.repeat(local, counts)
-            keys[inner] = ~(np.repeat(warp, counts)[inner] << 24 | keys[inner])
-        of_memory = np.repeat(_FAR[space], counts)
+            keys, inner = keys.copy(), local.repeat(counts)
+            keys[inner] = ~(asked.warp_of_request.repeat(counts)[inner] << 24 | keys[inner])
+        of_memory = _FAR[space].repeat(counts)
         wanted = keys[of_memory]
         pairs = wanted >> 1
         self._pairs = distinct(pairs)
@@ -104,11 +109,11 @@ class MemoryArrays:
         self._slots[of_memory] = 2 * self._pairs.searchsorted(pairs) + (wanted & 1)
         swapped = np.zeros(0, np.int64)
         if swaps.any():
-            inner = np.repeat(swaps, counts)
-            words = np.repeat(asked.block_of[warp], counts)[inner] << 20 | requests.sectors[inner]
+            inner = swaps.repeat(counts)
+            words = asked.block_of[asked.warp_of_request].repeat(counts)[inner] << 20 | requests.sectors[inner]
             swapped = distinct(words)
             self._slots[inner] = swapped.searchsorted(words)
-        self._numbers = {name: _numbered(self._pairs >> shift) for name, shift in _PAIRS.items()}
+        self._numbers = dict(zip(_PAIRS, _numbered(self._pairs, tuple(_PAIRS.values())), strict=True))
         return len(swapped)
 
     def _tables(self, asked: Asked) -> None:
@@ -229,8 +234,7 @@ class MemoryArrays:
             m[place], m[place + 1] = at, len(curve)
             f[at : at + 2 * len(curve)] = [*(x for x, _ in curve), *(y for _, y in curve)]
             at += 2 * len(curve)
-        for name, value in zip(range(loop.FIRST_FIGURE, loop.FLOATS), self._figures(memory), strict=True):
-            f[name] = value
+        f[loop.FIRST_FIGURE : loop.FLOATS] = list(self._figures(memory))
 
     def _fill_atomics(self, memory: Memory) -> None:
         """The units of L2 for atomics are idle."""
@@ -245,7 +249,8 @@ class MemoryArrays:
             return
         self.table(loop.LINE_FREE)[:] = -1.0
         wanted, evened = memory.sharing.wanted, memory.units.evened
-        self.table(loop.WANTED_BY)[:] = [wanted.get(key, 0.0) for key in self.table(loop.KEYS).tolist()]
+        if wanted:
+            self.table(loop.WANTED_BY)[:] = [wanted.get(key, 0.0) for key in self.table(loop.KEYS).tolist()]
         of_lines, of_pieces = (self._pairs[_first(self._numbers[name])] for name in (loop.LINE_OF, loop.PIECE_OF))
         self.m[loop.LINE_COUNT] = len(of_lines)
         lines = [*(~(of_lines >> 1)).tolist(), *(of_pieces >> 2).tolist()]
@@ -310,8 +315,9 @@ def _first(numbers: np.ndarray) -> np.ndarray:
     return first
 
 
-def _numbered(values: np.ndarray) -> np.ndarray:
-    """Numbers from 0 on for ascending values: int64."""
-    found = np.zeros(len(values), np.int64)
-    np.cumsum(values[1:] != values[:-1], out=found[1:])
+def _numbered(values: np.ndarray, shifts: Sequence[int]) -> np.ndarray:
+    """Numbers from 0 on for ascending values without their last ``shift`` bits, a row per shift: int64."""
+    found = np.zeros((len(shifts), len(values)), np.int64)
+    differ = (values[1:] ^ values[:-1]) >> np.array(shifts)[:, None] != 0
+    np.cumsum(differ, axis=1, out=found[:, 1:])
     return found

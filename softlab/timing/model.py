@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -14,21 +13,22 @@ from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import disassemble
 from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
-from softlab.hardware.occupancies import occupancy
+from softlab.hardware.occupancies import Occupancy, occupancy
 from softlab.sass.memory import STACK_LIMIT
 from softlab.timing.atomics import evened
 from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
 from softlab.timing.company import company
 from softlab.timing.compulsory import bytes_off
-from softlab.timing.estimates import Estimate, LineTime
+from softlab.timing.estimates import Estimate
 from softlab.timing.journal import Journal, SmTimeline
 from softlab.timing.lengths import longest_of_blocks
+from softlab.timing.line_times import LineTimes
 from softlab.timing.memory import Memory
 from softlab.timing.order import loaded
 from softlab.timing.parameters import Parameters, interpolated, parameters
 from softlab.timing.program import Pipe, TimedProgram, timed_program
-from softlab.timing.sampling import Sample, carve_out, choose, extrapolate, unseen
+from softlab.timing.sampling import Sample, carve_out, choose, differ, extrapolate, unseen
 from softlab.timing.sharing import Sharing, sharing
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import REASONS
@@ -95,10 +95,15 @@ def sample_of(launch: Timed, device: Device, sample: int | Sequence[int] | None 
     return choose(launch.grid, device.sm_count, one.blocks_per_sm, sample, launch.cluster)
 
 
-def held(launch: Timed, device: Device) -> Any:
+def held(launch: Timed, device: Device) -> Occupancy:
     """How many blocks of a launch an SM holds."""
     smem = launch.program.static_smem_bytes + launch.smem
-    return occupancy(device, threads=prod(launch.block), registers=launch.program.registers, smem=smem)
+    return _held(device, prod(launch.block), launch.program.registers, smem)
+
+
+@lru_cache(maxsize=256)
+def _held(device: Device, threads: int, registers: int, smem: int) -> Occupancy:
+    return occupancy(device, threads=threads, registers=registers, smem=smem)
 
 
 @lru_cache(maxsize=64)
@@ -151,8 +156,8 @@ def estimate(
     memory = _memory(launch, columns, sample, device, p, shared, order, warm=cache == "warm")
     order = list(with_own_data(order, memory.sharing, launch.blocks))
     run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
-    counts = np.array([work.instructions for work in order], float)
-    cycles = extrapolate(run, sample, float(counts.sum()), memory.served)
+    counts = [work.instructions for work in order]
+    cycles = extrapolate(run, sample, float(sum(counts)), memory.served)
     if sample.longest:
         longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
         cycles = max(cycles, longest)
@@ -168,7 +173,7 @@ def _blocks(columns: Columns, sample: Sample, code: CodeTraits) -> list[BlockWor
     key = "works", sample.blocks
     works = columns.known.get(key)
     if works is None:
-        found = {work.block: work for work in block_work(columns.streams_of(sample.blocks), code)}
+        found = {work.block: work for work in block_work(columns.streams, code, sample.blocks)}
         works = columns.known[key] = [found[block] for block in sample.blocks if block in found]
     return works
 
@@ -219,7 +224,7 @@ def _shared(
     shared = columns.known.get(key)
     if shared is None:
         stored = columns.touched(stored=True)
-        sectors = sum(map(len, stored))
+        sectors = len(stored.together)
         written = columns.stored_bytes(code.widths)
         filled = min(1.0, written / (32 * sectors)) if written else 1.0
         shared = columns.known[key] = sharing(
@@ -279,18 +284,19 @@ def _mean(values: Sequence[int]) -> float:
 
 def _record(
     launch: Timed, sample: Sample, device: Device, cache: str, p: Parameters, program: TimedProgram, memory: Memory,
-    run: SmRun, counts: np.ndarray, columns: Columns, cycles: float, unmeasured: str,
+    run: SmRun, counts: Sequence[int], columns: Columns, cycles: float, unmeasured: str,
 ) -> Estimate:  # fmt: skip
-    every = np.array(list(columns.instructions_of_blocks.values()), float)
+    every = list(columns.instructions_of_blocks.values())
     use = _use(memory, run, p)
-    entries = np.nonzero(run.states)
-    states = np.bincount(entries[0], run.states[entries], len(REASONS)).tolist()
+    reasons, places = np.nonzero(run.states)
+    spent = run.states[reasons, places]
+    states = np.bincount(reasons, spent, len(REASONS)).tolist()
     total = sum(states) or 1.0
     stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
     warps = -(-prod(launch.block) // 32)
-    done = run.issued / max(1.0, float(counts.sum()))
-    instructions = float(every.mean()) * launch.blocks if len(every) else 0.0
-    scale = instructions / max(1.0, float(counts.sum()) * done)
+    done = run.issued / max(1.0, sum(counts))
+    instructions = _mean(every) * launch.blocks if every else 0.0
+    scale = instructions / max(1.0, sum(counts) * done)
     bound = _bound(use, stalls, cycles / p.clock_mhz, p)
     notes = (*_notes(run, sample, counts, every, launch.blocks), *_notes_of_end(run, memory, p))
     found = Estimate(
@@ -313,7 +319,9 @@ def _record(
         blocks=len(counts),
         validated=unmeasured or validated(device, bound, cache, p),
         notes=(*notes, *_notes_of_launch(launch)),
-        _lines=_lines(program, run, entries, total, max(len(counts) * warps * max(done, 1e-9), 1.0)),
+        _lines=LineTimes(
+            reasons, places, spent, run.waits, program.lines, total, max(len(counts) * warps * max(done, 1e-9), 1.0)
+        ),
     )
     found = _with_loads_of_others(found, columns)
     return found if cache == "warm" else _with_bytes_off(found, launch, columns, memory, p, scale)
@@ -366,11 +374,10 @@ def _bound(use: Mapping[str, float], stalls: Mapping[str, float], kernel_us: flo
     return "barrier" if waits and max(waits, key=waits.__getitem__) == "barrier" else "latency"
 
 
-def _notes(run: SmRun, sample: Sample, counts: np.ndarray, every: np.ndarray, blocks: int) -> Iterator[str]:
-    if len(every) > 1 and every.std() > _DIFFERENT * every.mean():
-        low, high = int(every.min()), int(every.max())
+def _notes(run: SmRun, sample: Sample, counts: Sequence[int], every: Sequence[int], blocks: int) -> Iterator[str]:
+    if len(every) > 1 and differ(every, _DIFFERENT):
         missing = "" if len(every) == blocks else "; the slowest may be missing"
-        yield f"blocks differ: {low} to {high} instructions in {len(every)} of {blocks} blocks{missing}"
+        yield f"blocks differ: {min(every)} to {max(every)} instructions in {len(every)} of {blocks} blocks{missing}"
     if not run.complete:
         yield f"only the first {run.issued} instructions of an SM were simulated; the rest follows from their rate"
     elif sample.per_sm > len(counts):
@@ -433,35 +440,6 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
             "did the others' part, too: the estimate may be far too long"
         )
     return f"not validated: {'; '.join(reasons)}" if reasons else ""
-
-
-def _lines(
-    program: TimedProgram, run: SmRun, entries: tuple[np.ndarray, ...], total: float, warps: float
-) -> dict[int, LineTime]:
-    """Line -> its time. entries: reasons and instructions of the cycles that are not 0. total: the sum of all."""
-    reason, index = entries
-    names, first, line = np.unique(program.line_numbers[index], return_index=True, return_inverse=True)
-    # Sums in the order of the entries.
-    sums = np.bincount(line * len(REASONS) + reason, run.states[entries], len(names) * len(REASONS))
-    values = sums.reshape(-1, len(REASONS)).tolist()
-    behind: dict[int, dict[int, float]] = {}
-    for (waiting, setter), value in run.waits.items():
-        found = behind.setdefault(program.lines[waiting], {})
-        found[program.lines[setter]] = found.get(program.lines[setter], 0.0) + value
-    lines = [(name, values[k]) for k, name in enumerate(names.tolist())]
-    return {
-        name: _line(name, own, behind.get(name, {}), total, warps)
-        for name, own in (lines[k] for k in np.argsort(first).tolist())
-    }
-
-
-def _line(line: int, values: list[float], behind: Mapping[int, float], total: float, warps: float) -> LineTime:
-    worst = max(range(1, len(REASONS)), key=values.__getitem__)
-    reason = REASONS[worst] if values[worst] else ""
-    waits = reason in ("long_scoreboard", "short_scoreboard") and behind
-    states = {name: value / warps for name, value in zip(REASONS, values, strict=True) if value}
-    setter = max(behind, key=behind.__getitem__) if waits else None
-    return LineTime(line, sum(values) / warps, sum(values) / total, reason, setter, states)
 
 
 __all__ = ["Timed", "device_of", "estimate", "machine_function", "sample_of"]

@@ -93,9 +93,11 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
         blocks: some of the sample. first, last: sectors of the array.
         grid: blocks of the grid. at_once: those that run at the same time. share: those that share a sector.
     """
+    if share <= 1:
+        return NEVER
     inner = [_within(one, first >> 1, last >> 1) for one in blocks]
     inner = [one for one in inner if len(one[0])]
-    if len(inner) < 2 or share <= 1:
+    if len(inner) < 2:
         return NEVER
     together = np.concatenate([numbers for _, numbers in inner])
     each = np.bincount(together)

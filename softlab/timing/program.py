@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 
-import numpy as np
-
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import EstimateError
 from softlab.sass.products import SHAPES, registers_of_operands
@@ -185,11 +183,6 @@ class TimedProgram:
     def actions(self) -> frozenset[int]:
         """The actions that any of them has."""
         return frozenset(row[0] for row in self.rows)
-
-    @cached_property
-    def line_numbers(self) -> np.ndarray:
-        """:attr:`lines` as int64."""
-        return np.array(self.lines, np.int64)
 
     @cached_property
     def whole(self) -> array[int]:

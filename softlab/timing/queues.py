@@ -33,6 +33,8 @@ def may_share(columns: Columns) -> bool:
     Where each block takes a single ticket, none does, and the work of a block is its own.
     """
     chosen = (columns.space == Space.GLOBAL) & (columns.kind == Kind.ATOMIC)
+    if not chosen.any():
+        return False
     counts = columns.counts[chosen]
     sectors = columns.sectors[np.repeat(chosen, columns.counts)]
     blocks = np.repeat(columns.block_of_stream[columns.owner[chosen]], counts)

@@ -150,16 +150,25 @@ def more_blocks(
     Arguments: as of :func:`slowest`. most: no more blocks than these; None: as many as have not too many instructions.
     """
     inner = tuple(b for b in counts if b not in (0, blocks - 1)) if len(counts) > 4 else tuple(counts)
-    mean = float(np.mean([counts[b] for b in inner]))
     of_blocks: tuple[Mapping[int, float], ...] = (counts, longest or {})
     if not any(_differ([known[b] for b in inner]) for known in of_blocks if known):
         return ()
+    mean = sum(counts[b] for b in inner) / len(inner)
     wanted = min(blocks, int(INTERPRETED / max(1.0, mean)), blocks if most is None else most)
     return tuple(sorted(set(_drawn(blocks, wanted)) - set(counts)))
 
 
 def _differ(values: Sequence[float]) -> bool:
-    return bool(np.std(values) > _SPREAD * np.mean(values))
+    return differ(values, _SPREAD)
+
+
+def differ(values: Sequence[float], share: float) -> bool:
+    """Whether the standard deviation of some values, at least one, is above this share of their mean."""
+    mean = sum(values) / len(values)
+    # It is at most half of what lies between the least and the largest. Rounding is far below a thousandth.
+    if max(values) - min(values) < 1.999 * share * mean:
+        return False
+    return bool(np.std(values) > share * np.mean(values))
 
 
 def slowest(
@@ -178,13 +187,14 @@ def slowest(
     the block that ends first, if blocks take as long as an SM needs to issue the instructions of as many as it holds.
     Those that differ from the mean by less than a tenth take as long as it: which of them is first is not known.
     """
+    sampled = sum(counts[b] for b in sample.blocks) / len(sample.blocks)
+    # One block of a short end does not stand for all.
+    even = max(counts.values()) <= MORE * min(sum(counts.values()) / len(counts), sampled)
+    at_once = sample.per_sm <= sample.resident
+    if len(counts) < 2 or blocks > _DEALT or (even and not (at_once and _has_longer(sample, longest or {}))):
+        return sample
     known = np.array(sorted(counts))
     work = np.array([counts[b] for b in known.tolist()], float)
-    sampled = float(np.mean([counts[b] for b in sample.blocks]))  # one block of a short end does not stand for all
-    even = work.max() <= MORE * min(work.mean(), sampled)
-    at_once = sample.per_sm <= sample.resident
-    if len(known) < 2 or blocks > _DEALT or (even and not (at_once and _has_longer(sample, longest or {}))):
-        return sample
     inner = known if len(known) > 4 else np.array(sample.blocks)
     middle = known[1:-1] if len(known) > 4 else inner
     stand = middle[np.searchsorted((middle[1:] + middle[:-1]) / 2, np.arange(blocks))]

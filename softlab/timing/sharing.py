@@ -19,8 +19,9 @@ from functools import cached_property
 
 import numpy as np
 
-from softlab.timing.distinct import counted, distinct, distinct_neighbours
+from softlab.timing.distinct import distinct_neighbours
 from softlab.timing.order import NEVER, Loaded, Order, order
+from softlab.timing.touched import BlockSectors
 
 _SECTOR = 32
 #: Stores of a launch that writes less than this share of L2 stay there until after the kernel; beyond twice as much all
@@ -118,14 +119,14 @@ def sharing(
         loaded: gives what each block loads, and by which access (:func:`softlab.timing.order.loaded`).
         added: the distinct sectors that each block has atomics on, as ``touched``.
     """
-    together = np.concatenate([*touched, np.zeros(0, np.int64)])
-    every = distinct(together)
+    touched = BlockSectors.of(touched)
+    together, every = touched.together, touched.every
     if not len(every):
         return Sharing.none()
     scale = blocks / max(1, len(touched))
     regions = []
     # DRAM gives 64 bytes at once, so that blocks share pairs of sectors.
-    pairs = distinct_neighbours(together, 1, np.cumsum([len(one) for one in touched]))
+    pairs = distinct_neighbours(together, 1, touched.limits[1:])
     all_pairs = distinct_neighbours(every, 1)
     for first, last in extents or _extents(every):
         total = int(np.count_nonzero((pairs >= first >> 1) & (pairs <= last >> 1)))
@@ -143,12 +144,12 @@ def sharing(
 
 def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
     """Sector -> the share of other blocks that have atomics on it, too, if any of the sample has."""
-    if not any(map(len, added)):
+    added = BlockSectors.of(added)
+    if not len(added.together):
         return {}
-    sectors, blocks = counted(np.concatenate(added))
-    several = blocks > 1
-    shares = (blocks[several] - 1) / max(1, len(added) - 1)
-    return dict(zip(sectors[several].tolist(), shares.tolist(), strict=True))
+    several = added.times > 1
+    shares = (added.times[several] - 1) / max(1, len(added) - 1)
+    return dict(zip(added.every[several].tolist(), shares.tolist(), strict=True))
 
 
 def _in_order(
@@ -171,8 +172,8 @@ def _written(
     each sector as a whole, if not each block does, and with its neighbours.
     """
     sums = np.zeros(4)
-    together = np.concatenate([*stored, np.zeros(0, np.int64)])
-    every = distinct(together)
+    stored = BlockSectors.of(stored)
+    together, every = stored.together, stored.every
     for first, last in extents or ((0, 1 << 62),):
         met = int(np.count_nonzero((together >= first) & (together <= last)))
         count, capacity = scale * met, float(last - first + 1)

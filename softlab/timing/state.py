@@ -148,19 +148,19 @@ class State:
         splits = np.concatenate([*(block.splits for block in blocks), np.zeros(1, np.uint8)])
         ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(block.lengths for block in blocks)]))
         begins, ends = ends[:-1], ends[1:]
-        asked = self._asked.requests.numbers[:, :4].copy()
-        # An atomic of shared memory takes more than its passes.
-        asked[(asked[:, 1] == _SHARED) & (asked[:, 2] == _ATOMIC), 1] = loop.OUTSIDE
-        asked = asked[:, [0, 1, 3]]
-        counts = self._asked.warps
-        asked[:, 0] += np.repeat(begins, counts)
         self.code, self._splits = array("i", code.tobytes()), array("B", splits.tobytes())
-        last = np.cumsum(counts)
+        numbers, counts = self._asked.requests.numbers, self._asked.warps
+        last = counts.cumsum()
         for name, values in (
             (loop.POSITIONS, begins), (loop.ENDS, ends), (loop.REQUESTS, last - counts), (loop.REQUEST_ENDS, last),
-            (loop.ASKED, asked.reshape(-1)),
         ):  # fmt: skip
-            self.table(name)[:] = array("q", values.astype(np.int64).tobytes())
+            np.asarray(self.table(name))[:] = values
+        asked = np.asarray(self.table(loop.ASKED)).reshape(-1, 3)
+        asked[:, 0] = numbers[:, 0] + begins.repeat(counts)
+        # An atomic of shared memory takes more than its passes.
+        outside = (numbers[:, 1] == _SHARED) & (numbers[:, 2] == _ATOMIC)
+        asked[:, 1] = np.where(outside, loop.OUTSIDE, numbers[:, 1])
+        asked[:, 2] = numbers[:, 3]
 
     def go_on(self) -> int:
         """Let the loop run until it wants something."""

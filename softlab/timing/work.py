@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from softlab.sass.streams import Kind, Space, Streams, WarpStream
+from softlab.timing import native_work
 from softlab.timing.columns import Columns
 from softlab.timing.traits import CodeTraits
 
@@ -165,8 +166,14 @@ class BlockWork:
         return len(self.code)
 
 
-def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWork]:
-    """The blocks of the streams, in order of their index."""
+def block_work(
+    streams: Sequence[WarpStream], code: CodeTraits, blocks: Iterable[int] | None = None
+) -> list[BlockWork]:  # fmt: skip
+    """The blocks of the streams, or some of these, in order of their index."""
+    if isinstance(streams, Streams) and native_work.ready(streams):
+        return _compiled(streams, code, streams.warps_of(set(streams.block.tolist()) if blocks is None else blocks))
+    if blocks is not None:
+        streams = Columns.of(streams).streams_of(blocks)
     if not (isinstance(streams, Streams) and (np.diff(streams.block) >= 0).all()):
         streams = sorted(streams, key=lambda stream: (stream.block, stream.warp))
     columns = Columns.of(streams)
@@ -190,6 +197,27 @@ def block_work(streams: Sequence[WarpStream], code: CodeTraits) -> list[BlockWor
         )
         for k, block in enumerate(blocks[first].tolist())
     ]  # fmt: skip
+
+
+def _compiled(streams: Streams, code: CodeTraits, chosen: np.ndarray) -> list[BlockWork]:
+    """The blocks of the chosen warps, which are sorted by block."""
+    instructions, splits, numbers, counts, sectors, places = native_work.made(streams, chosen, code, _TAG_BANKS)
+    blocks, limits = streams.block[chosen].tolist(), places.tolist()
+    lengths, asked, _ = (places[1:] - places[:-1]).T.copy()
+    held = streams.barriers
+    barriers = [tuple(held[k].tolist()) if k in held else () for k in chosen.tolist()]
+    first = [k for k, block in enumerate(blocks) if k == 0 or block != blocks[k - 1]]
+    found = []
+    for low, high in pairwise([*first, len(blocks)]):
+        (at, request, sector), (end, last, behind) = limits[low], limits[high]
+        requests = Requests(numbers[request:last], counts[request:last], sectors[sector:behind])
+        found.append(
+            BlockWork(
+                blocks[low], instructions[at:end], splits[at:end], requests, lengths[low:high], asked[low:high],
+                tuple(barriers[low:high]),
+            )
+        )  # fmt: skip
+    return found
 
 
 def _ends(counts: np.ndarray) -> np.ndarray:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available, compiling
-from softlab.timing.columns import keys_of
 from softlab.timing.distinct import ascending, counted, distinct, distinct_neighbours
 
 _CHOICES = ("none", "all") if available() else ("none",)
@@ -49,20 +48,3 @@ def test_parts_are_looked_at_by_themselves(count: int, choice: str) -> None:
         whole = distinct_neighbours(parts[0], 2)
     np.testing.assert_array_equal(found, np.concatenate([np.unique(part >> 1) for part in parts]))
     np.testing.assert_array_equal(whole, np.unique(parts[0] >> 2))
-
-
-@pytest.mark.parametrize("choice", _CHOICES)
-def test_keys_tell_rows_and_sectors_apart(choice: str) -> None:
-    random = np.random.default_rng(2)
-    counts, row = random.integers(0, 5, 40), np.repeat(np.arange(4), 10)
-    sectors = random.integers(1 << 40, (1 << 40) + 99, int(counts.sum()))
-    wanted = random.random(40) < 0.6
-    with compiling(choice):
-        keys, least, span = keys_of(sectors, counts, row, wanted)
-    chosen, rows = sectors[np.repeat(wanted, counts)], np.repeat(row[wanted], counts[wanted])
-    assert (least, span) == (chosen.min(), chosen.max() - chosen.min() + 1)
-    np.testing.assert_array_equal(keys // span, rows)
-    np.testing.assert_array_equal(keys % span + least, chosen)
-    with compiling(choice):
-        nothing = keys_of(sectors, counts, row, np.zeros(40, bool))
-    assert not len(nothing[0])
