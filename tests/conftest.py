@@ -248,6 +248,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture
+def nothing_before_is_collected() -> None:
+    """For a test that calls ``gc.collect``: it looks only at what the test makes. After many tests it takes seconds."""
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def machine_code_where_it_is_asked_for(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """In `.ci/run` and `make check` the tests of ``PTX_ALONE`` count the PTX: nvdisasm takes 0.25 s per kernel.

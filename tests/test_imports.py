@@ -42,7 +42,7 @@ def imports_of(path: Path) -> Iterator[Import]:
     def visit(node: ast.AST, at_load: bool) -> Iterator[Import]:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             return
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             at_load = False
         modules: list[str] = []
         if isinstance(node, ast.Import):
@@ -55,7 +55,8 @@ def imports_of(path: Path) -> Iterator[Import]:
         location = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
         yield from (Import(package, location, module, at_load) for module in modules)
         for child in ast.iter_child_nodes(node):
-            yield from visit(child, at_load)
+            if not isinstance(child, ast.expr):  # an import is a statement
+                yield from visit(child, at_load)
 
     yield from visit(ast.parse(path.read_text()), True)
 

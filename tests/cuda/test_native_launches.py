@@ -137,6 +137,7 @@ def test_other_threads_run_during_the_launch(monkeypatch: pytest.MonkeyPatch) ->
     native_launches._method.cache_clear()
 
 
+@pytest.mark.usefixtures("nothing_before_is_collected")
 def test_nothing_is_kept_alive(driver: Driver) -> None:
     class Other:
         def __call__(self, *given: int) -> None:

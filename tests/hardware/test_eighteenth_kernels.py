@@ -27,7 +27,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("cumulative_rows", "pool_with_places", "split_k_product", "lcs_by_words", "ballot_bins", "quick_select_rows")
 WORD = 1 << 32
-small = SmallLaunches(eighteenth_cases)
+small = SmallLaunches(eighteenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

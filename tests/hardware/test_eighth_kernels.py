@@ -24,7 +24,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("queens", "moments", "likely_states", "rows_ahead", "listed_forces", "splat_points")
-small = SmallLaunches(eighth_cases)
+small = SmallLaunches(eighth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -23,7 +23,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("kd_nearest", "lz_expand", "stable_matches", "join_shared", "rank_list", "perona_malik")
-small = SmallLaunches(eleventh_cases)
+small = SmallLaunches(eleventh_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -25,7 +25,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("lucas_lehmer", "hamming_mma", "distinct_in_blocks", "cholesky_blocks", "bulk_scaled_rows", "shell_columns")
 WORD = 1 << 32
-small = SmallLaunches(fifteenth_cases)
+small = SmallLaunches(fifteenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -26,7 +26,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("linear_relu_wmma", "conv_bytes_mma", "adaptive_bits", "simplex_tableaux", "sudoku_fill", "async_byte_bins")
 WORD = 1 << 32
-small = SmallLaunches(fourteenth_cases)
+small = SmallLaunches(fourteenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -23,7 +23,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("fm_search", "lbm_d2q9", "radix_select_rows", "gemm_stages", "count_triangles", "register_vm")
-small = SmallLaunches(ninth_cases)
+small = SmallLaunches(ninth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

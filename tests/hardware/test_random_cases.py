@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.hardware import fake_portions, random_cases
 from tests.hardware.random_cases import Drawing, outcomes
+from tests.random_cases.families import aims
 
 DRAWING = Drawing(7, ("fast",), most=200)
 
@@ -41,6 +43,7 @@ def test_a_family_that_did_not_run_is_missing(monkeypatch: pytest.MonkeyPatch, t
     """The kernels that processes loaded are compared with those that were asked for."""
     monkeypatch.setattr(random_cases, "_portion", fake_portions.right)
     monkeypatch.setattr(random_cases, "about", dict)
+    monkeypatch.setattr(random_cases, "aims", partial(aims, tried=500))
     path = tmp_path / "record.json"
     options = ["--count", "8", "--processes", "1", "--most", "5000", "--policies", "fast", "--json", str(path)]
     assert random_cases.main([*options, "--families", "fast_warp", "fast_block"]) == 1

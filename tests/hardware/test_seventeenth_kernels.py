@@ -24,7 +24,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("mu_law_codes", "otsu_levels", "two_stacks", "simon_blocks", "fitch_scores", "cash_flow_rates")
 WORD = 1 << 32
-small = SmallLaunches(seventeenth_cases)
+small = SmallLaunches(seventeenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -24,7 +24,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("predator_prey", "similar_rows_mma", "seat_claims", "givens_blocks", "bulk_column_sums", "board_values")
 WORD = 1 << 32
-small = SmallLaunches(sixteenth_cases)
+small = SmallLaunches(sixteenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

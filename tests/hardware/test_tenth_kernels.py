@@ -24,7 +24,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("winograd_input", "flood_tiles", "find_roots", "ctc_alpha", "bucket_by_splitters", "lms_filter")
-small = SmallLaunches(tenth_cases)
+small = SmallLaunches(tenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -24,7 +24,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("tf32_product", "hmm_forward", "join_parts", "cloth_relax", "tree_likelihoods", "few_groups")
 WORD = 1 << 32
-small = SmallLaunches(thirteenth_cases)
+small = SmallLaunches(thirteenth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

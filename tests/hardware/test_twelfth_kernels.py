@@ -25,7 +25,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("gat_softmax", "mma_half", "specialised_norms", "lookback_max", "scrypt_mix", "heat_persistent")
 WORD = 1 << 32
-small = SmallLaunches(twelfth_cases)
+small = SmallLaunches(twelfth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

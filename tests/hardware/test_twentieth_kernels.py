@@ -25,7 +25,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("trapped_rain", "lattice_gas_words", "sturm_counts", "stamped_times", "mma_mixing", "ackermann_values")
-small = SmallLaunches(twentieth_cases)
+small = SmallLaunches(twentieth_cases, SAMPLE)
 
 
 def stirred(x):

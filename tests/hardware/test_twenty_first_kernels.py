@@ -24,7 +24,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("crossing_jams", "shortest_nets", "decoded_range_bits", "long_squares", "prefix_code_costs", "page_sums")
-small = SmallLaunches(twenty_first_cases)
+small = SmallLaunches(twenty_first_cases, SAMPLE)
 
 
 def blended(x):

@@ -26,7 +26,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("longest_streaks", "long_ropes", "table_bills", "claimed_seats", "menu_orders", "survey_scores")
 LONG = 1 << 64
-small = SmallLaunches(twenty_fourth_cases)
+small = SmallLaunches(twenty_fourth_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -24,7 +24,7 @@ from tests.sampled import sampled
 
 #: What `.ci/run` runs.
 SAMPLE = ("runoff_rounds", "piped_signals", "cheapest_pairings", "next_job_sums", "polar_decoded", "window_patterns")
-small = SmallLaunches(twenty_second_cases)
+small = SmallLaunches(twenty_second_cases, SAMPLE)
 
 
 def stirred(x):

@@ -26,7 +26,7 @@ from tests.sampled import sampled
 #: What `.ci/run` runs.
 SAMPLE = ("pond_levels", "above_their_mean", "bus_loads", "lot_records", "tic_tac_toe_values", "weather_chains")
 LONG = 1 << 64
-small = SmallLaunches(twenty_third_cases)
+small = SmallLaunches(twenty_third_cases, SAMPLE)
 
 
 def test_every_kernel_of_the_set_has_a_small_launch():

@@ -7,7 +7,7 @@ from functools import lru_cache
 import softlab
 from softlab.cuda.compile import Program, compile_program, kernel_folder
 from softlab.errors import PlanError
-from tests.hardware.cases import all_cases
+from tests.hardware.cases import ARCH, all_cases
 from tests.kernels.cases import program_of
 
 #: Instructions that the shipped kernels hardly have: conversions, bit counts, atomics, votes, a loop in local memory.
@@ -33,9 +33,16 @@ FAST_COLS = (8, 300, 5000, 20000, 1 << 20)
 
 
 def gallery(arch: str, most: int = 1000) -> list[Program]:
-    """The kernels of the gallery and the softmax kernels that are measured on a GPU, of about ``most`` cases."""
+    """The kernels of the gallery and the softmax kernels that are measured on a GPU, of about ``most`` cases.
+
+    For the GPU's own architecture they are the programs of the cases, which other tests compile, too: some have several
+    kernels.
+    """
     cases = sorted(all_cases(), key=lambda case: case.name)
     launches = [case.launch() for case in cases[:: max(1, len(cases) // most)]]
+    if arch == ARCH:
+        programs = (launch.compile() for launch in launches)
+        return list({program.cubin: program for program in programs}.values())
     found = []
     for file, kernel, options in sorted({(one.file, one.kernel, one.options) for one in launches}):
         path = kernel_folder() / "gallery" / file

@@ -132,6 +132,7 @@ class Steps:
 STEPS = ("gpu", "source", "allocate", "stream", "result", "launch", "save")
 
 
+@pytest.mark.usefixtures("nothing_before_is_collected")
 class TestLauncher:
     def test_what_is_launched(self, forms: Any) -> None:
         steps = Steps(forms[0])
@@ -240,6 +241,7 @@ class TestLauncher:
         assert gone() is None
 
 
+@pytest.mark.usefixtures("nothing_before_is_collected")
 class TestChooser:
     def test_a_kind_runs_that_x_is_like(self, forms: Any) -> None:
         seen: list[Any] = []

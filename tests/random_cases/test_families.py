@@ -62,7 +62,7 @@ def test_shapes_are_what_they_are_for() -> None:
         assert aim.elements <= FEW[1]
         assert aim.family.startswith(aim.plan(few(4), lookup=few_registers).name.partition("<")[0])
     with pytest.raises(ValueError, match="no array of 100 elements takes fast_ring on 4 SMs"):
-        aims(few(4), 100, ("fast_ring", "fast_warp"))
+        aims(few(4), 100, ("fast_ring", "fast_warp"), tried=300)
 
 
 def taken(case: Case, device: Device) -> str:

@@ -182,6 +182,7 @@ def test_a_counter_of_the_kernel_counts_as_an_array_of_the_run():
     assert any("as the run left them" in note for note in softlab.estimate(kernel.run(1, 32, (out,))).notes)
 
 
+@pytest.mark.usefixtures("nothing_before_is_collected")
 def test_a_run_keeps_no_array_alive(tmp_path):
     kernel = softlab.Kernel(COPY, "copy")
     run = kernel.run(1, 256, (np.zeros(1024, np.float32), np.zeros(1024, np.float32), 256))

@@ -49,6 +49,7 @@ def test_lines_are_aligned_as_a_diff_does() -> None:
     assert "No counter changed" in repr(found)
 
 
+@pytest.mark.usefixtures("nothing_before_is_collected")
 def test_what_was_not_compared_is_said() -> None:
     x = np.zeros((32, 32), np.float32)
     y = np.zeros_like(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from softlab.course.variants import Varied
 from softlab.hardware.occupancies import occupancy
 
 
+@cache
 def most_smem() -> int:
     """The most shared memory of which five blocks of 256 threads with 32 registers fit, in bytes per block."""
     held = {s: occupancy("H200", threads=256, registers=32, smem=s).blocks_per_sm for s in range(30_000, 49_153)}

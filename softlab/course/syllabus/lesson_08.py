@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from softlab.plans import plan
 BLOCK_SIZES = (128, 256, 512, 1024)
 
 
+@cache
 def first_of_256(device: str = "A100") -> int:
     """The shortest even row of float32 that gets blocks of 256."""
     return next(cols for cols in range(1024, 12_274, 2) if plan(4096, cols, device=device).block_size == 256)
