@@ -121,7 +121,7 @@ def _compiled(program: Program) -> _Compiled:
     cubin = Cubin(program.cubin)
     functions = cubin.functions_of(program.entry)
     handles = function_handles(functions, cubin.constant_bank(2, program.entry, {}) or b"")
-    code = decode(instructions, functions)
+    code = decode(instructions, functions, program.file)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
     return _Compiled(
         replace(image, addresses=image.addresses | handles),
