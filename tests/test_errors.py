@@ -20,15 +20,20 @@ from softlab.errors import (
     UnsupportedInstruction,
 )
 from softlab.magics.command import UsageError
+from softlab.sass.faults import MachineFault
+from softlab.sass.streams import Space
 from softlab.timing.program import UnknownInstruction
 
 SITE = FaultSite(line=3, thread=(1, 2, 3), block=(4, 5, 6), address=-8, argument=1)
+OF_MACHINE_CODE = MachineFault("misaligned", "the thread reads", SITE)
+OF_MACHINE_CODE.space = Space.SHARED
 ERRORS = (
     Error("a", 1),
     CompileError("it does not compile", log="kernel.cu(1): error"),
     PlanError("1025 threads per block"),
     UnsupportedInstruction("not known", instruction="wgmma", line=7),
     KernelFault("misaligned", "the thread reads", SITE),
+    OF_MACHINE_CODE,
     DisassemblyError("nvdisasm is missing"),
     UsageError("--grid is no number"),
     EstimateError("no estimate of a kernel for sm_80"),

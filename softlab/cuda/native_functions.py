@@ -15,15 +15,31 @@ import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from string import Template
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 #: METH_FASTCALL (Python's methodobject.h): the arguments come as an array.
 _FASTCALL = 0x80
 
 
+_Value = TypeVar("_Value")
+
+
+def for_ever(value: _Value) -> _Value:
+    """The same value, which is never freed, also not when the process ends.
+
+    That is for what machine code, Python or NumPy keep only the address of. A list of a module is not enough: at the
+    end of a process Python frees modules in any order, and reads a method once more when it frees its function.
+    """
+    increase: Any = ctypes.pythonapi.Py_IncRef
+    ctypes.PYFUNCTYPE(None, ctypes.py_object)(address(increase))(value)
+    return value
+
+
 class Method(ctypes.Structure):
-    """PyMethodDef. Python keeps only its address, so it lives as long as the process (``_ALIVE``), and so does the
-    machine code, which ``engine`` owns."""
+    """PyMethodDef. Python keeps only its address, so it is never freed, nor is the machine code, which ``engine`` owns.
+
+    Make one by :func:`method`.
+    """
 
     engine: Any
 
@@ -41,8 +57,11 @@ class Method(ctypes.Structure):
         return make(ctypes.addressof(self), given, None)
 
 
-#: Every method. A cache is not enough: threads that miss it at the same time each have methods of their own.
-_ALIVE: list[Method] = []
+def method(name: str, function: int, engine: Any = None) -> Method:
+    """The method of a function at an address, which ``engine`` may own."""
+    made = Method(name.encode(), function, _FASTCALL, None)
+    made.engine = engine
+    return for_ever(made)
 
 
 def compiled(text: Template, names: Sequence[str], **values: object) -> Mapping[str, Method] | None:
@@ -65,12 +84,7 @@ def compiled(text: Template, names: Sequence[str], **values: object) -> Mapping[
         engine.finalize_object()
     except (ImportError, OSError, RuntimeError):  # LLVM does not load here, or is too old for the text
         return None
-    methods = {}
-    for name in names:
-        methods[name] = Method(name.encode(), engine.get_function_address(name), _FASTCALL, None)
-        methods[name].engine = engine
-    _ALIVE.extend(methods.values())
-    return MappingProxyType(methods)
+    return MappingProxyType({name: method(name, engine.get_function_address(name), engine) for name in names})
 
 
 def _compiles() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -71,7 +72,8 @@ class CounterRemarks:
         by_place: dict[tuple[str, str], int] = {}
         for (words, index), count in sorted(self._found.items(), key=lambda found: found[0][1]):
             if words is not _SWAPS or _in_a_loop(blocks, index):
-                key = str(place_of(instructions[index].frames, file)).removesuffix(f" of {file}"), words
+                place = replace(place_of(instructions[index].frames, file), callers=())
+                key = str(place).removesuffix(f" of {file}"), words
                 by_place[key] = by_place.get(key, 0) + count
         found = [f"{f'{place}: ' if place else ''}{count} {words}" for (place, words), count in by_place.items()]
         return (*found, f"{self._estimated} {_ESTIMATED}") if self._estimated else tuple(found)

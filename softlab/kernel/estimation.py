@@ -14,7 +14,7 @@ from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct
 from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
-from softlab.errors import EstimateError, FaultSite, KernelFault, UnsupportedInstruction
+from softlab.errors import EstimateError, KernelFault, UnsupportedInstruction
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
 from softlab.kernel.limits import LaunchShape, check_launch
@@ -39,8 +39,6 @@ _SECTOR = 32
 #: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
 #: of each of their warps.
 _PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
-#: The machine instruction that stops a kernel.
-_TRAP = "BPT.TRAP"
 #: Additions and multiplications that a lane does in one machine instruction of single precision.
 _FP32_OPERATIONS = {"FADD": 1, "FMUL": 1, "FFMA": 2}
 
@@ -295,13 +293,12 @@ class _Blocks:
         return columns.instructions_of_blocks
 
 
-def _refused(error: UnsupportedInstruction) -> KernelFault | UnsupportedInstruction:
-    """The error for an instruction that the interpreter does not know, with what to do; the fault of a trap."""
-    if _TRAP in error.instruction:
-        where = f" (line {error.line})" if error.line else ""
-        return KernelFault("trap", f"trap: a thread executes a trap{where}", FaultSite(error.line))
+def _refused(error: UnsupportedInstruction) -> UnsupportedInstruction:
+    """The error for an instruction that the interpreter does not know, with what to do."""
     advice = "It has no estimate. The counters and checks of a run do not need it"
-    return UnsupportedInstruction(f"{error}. {advice}.", instruction=error.instruction, line=error.line)
+    return UnsupportedInstruction(
+        f"{error}. {advice}.", instruction=error.instruction, line=error.line, file=error.file, header=error.header
+    )
 
 
 def _check_together(launch: model.Timed, device: Device) -> None:

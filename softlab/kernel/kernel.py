@@ -322,7 +322,7 @@ class Kernel:
         """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
 
         Some blocks are interpreted from their machine code, and one SM is simulated with them (:mod:`softlab.timing`).
-        The arrays stay as they are. Races are not looked for: :meth:`run` does that.
+        The arrays stay as they are. :meth:`run` looks for races, and for indices beyond local arrays in registers.
 
         Arguments:
             grid, block, args, smem: as for :meth:`run`.

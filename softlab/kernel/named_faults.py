@@ -12,6 +12,8 @@ from softlab.emulator.machine.reports import HINTS
 from softlab.emulator.memory.allocations import Allocations
 from softlab.errors import KernelFault
 from softlab.sass.constants import RESERVED_SHARED
+from softlab.sass.faults import MachineFault
+from softlab.sass.streams import Space
 
 if TYPE_CHECKING:
     from softlab.kernel.kernel import Kernel
@@ -24,19 +26,23 @@ _MISALIGNED = ". A vector access needs an address that is a multiple of its size
 def named_fault(fault: KernelFault, kernel: Kernel, args: Sequence[Any], smem: int) -> KernelFault:
     """The fault with a sentence that says where its address lies, and with the fields that follow from it.
 
-    Its ``address`` counts from the start of the array, or of the block's shared memory, as that of a run does. A fault
-    without an address, or of local memory, or far from all arrays, stays as it is.
+    Its ``address`` counts from the start of the array, of the block's shared memory, or of the thread's local memory,
+    as that of a run does. A fault without an address, or far from all arrays, has no such sentence.
 
     Arguments:
         args: as the interpreter has taken them: it gives the same arrays the same addresses each time.
         smem: dynamic shared memory of a block in bytes.
     """
-    if fault.address is None:
+    if not isinstance(fault, MachineFault):
         return fault
-    if fault.kind == "shared-out-of-bounds":
+    if fault.address is None:
+        return _plain(fault)
+    if fault.space == Space.LOCAL:
+        offset = fault.address - (1 << 32) if fault.address >= 1 << 31 else fault.address
+        return _with(fault, f"byte {offset} of the thread's local memory", address=offset)
+    if fault.space != Space.GLOBAL:
         offset, size = fault.address - RESERVED_SHARED, kernel.program.static_smem_bytes + smem
-        where = f"byte {offset} of the block's shared memory, which has {size} bytes"
-        return _with(fault, f"{where}{HINTS[fault.kind]}", kernel, address=offset)
+        return _with(fault, f"byte {offset} of the block's shared memory, which has {size} bytes", address=offset)
     memory = Allocations()
     parameters, _ = pack_and_map(kernel._emulated.program.image, args, memory)
     near = memory.nearest(fault.address)
@@ -50,29 +56,32 @@ def named_fault(fault: KernelFault, kernel: Kernel, args: Sequence[Any], smem: i
         if variable.size == 8 and near.base <= pointer <= near.end:  # else it is in a structure or a table
             symbol = kernel._emulated.names.argument_element(near.index, fault.address - pointer)
     where = f"{symbol}, byte" if symbol else "byte"
-    hint = _MISALIGNED if fault.kind == "misaligned" else HINTS[fault.kind]
-    sentence = f"{where} {offset} of {near.name}, which has {near.nbytes} bytes{hint}"
-    return _with(fault, sentence, kernel, address=offset, argument=near.index, symbol=symbol)
+    place = f"{where} {offset} of {near.name}, which has {near.nbytes} bytes"
+    return _with(fault, place, address=offset, argument=near.index, symbol=symbol)
 
 
-def _through_null(fault: KernelFault, kernel: Kernel, args: Sequence[Any]) -> KernelFault:
-    """A fault near address 0 of a kernel that has one null pointer, which is not an access of local memory."""
-    from softlab.timing.model import machine_function
-
-    code = machine_function(kernel.program).instructions
-    local = any(one.space == "local" and repr(one.text) in str(fault) for one in code)
+def _through_null(fault: MachineFault, kernel: Kernel, args: Sequence[Any]) -> KernelFault:
+    """A fault near address 0 of a kernel that has one null pointer."""
     pointers = kernel._emulated.names.parameters
     null = [k for k, one in enumerate(pointers) if one.itemsize and isinstance(args[k], np.uint64) and not args[k]]
-    if local or len(null) != 1 or fault.address is None or not 0 <= fault.address < _NULL_BYTES:
-        return fault
+    if len(null) != 1 or fault.address is None or not 0 <= fault.address < _NULL_BYTES:
+        return _plain(fault)
     name, itemsize = pointers[null[0]].name, pointers[null[0]].itemsize or 1
     symbol = f"{name}[{fault.address // itemsize}]"
-    sentence = f"{symbol}, but {name} is a null pointer. Pass an array for it, or test the pointer before the access"
-    return _with(fault, sentence, kernel, address=fault.address, argument=null[0], symbol=symbol)
+    hint = ". Pass an array for it, or test the pointer before the access"
+    return _with(fault, f"{symbol}, but {name} is a null pointer", hint, argument=null[0], symbol=symbol)
 
 
-def _with(fault: KernelFault, place: str, kernel: Kernel, **fields: Any) -> KernelFault:
-    """The fault with the place of its address in words, and with these fields."""
-    found = fault.with_note(f"That address is {place}")
-    vars(found).update(fields, file=kernel.program.file)
+def _with(fault: MachineFault, place: str, hint: str = "", **fields: Any) -> KernelFault:
+    """The fault with the place of its address in words, and with these fields. hint: by default that of its kind."""
+    usual = _MISALIGNED if fault.kind == "misaligned" else HINTS[fault.kind]
+    found = _plain(fault).with_note(f"That address is {place}{hint or usual}")
+    vars(found).update(fields)
+    return found
+
+
+def _plain(fault: MachineFault) -> KernelFault:
+    """The fault as one of a run: without the space of its address."""
+    found = KernelFault(fault.kind, str(fault))
+    vars(found).update({name: value for name, value in vars(fault).items() if name in vars(found)})
     return found

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from softlab.emulator.ptx.linker import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-from softlab.errors import FaultSite, KernelFault
 from softlab.sass import native_cells
+from softlab.sass.faults import MachineFault, machine_fault
 from softlab.sass.form import Form, Reader
 from softlab.sass.lanes import WARP, Value, all_true, any_true, equal, unpack
 from softlab.sass.memory import ITEMS, BlockMemory, Outside, interleaved
@@ -27,6 +27,8 @@ _SPACE_OF = {
     "LDS": Space.SHARED, "STS": Space.SHARED, "ATOMS": Space.SHARED, "LDSM": Space.SHARED, "STSM": Space.SHARED,
     "LDL": Space.LOCAL, "STL": Space.LOCAL,
 }  # fmt: skip
+#: What a thread does, in the words of a fault.
+_VERBS = {Kind.LOAD: "reads", Kind.STORE: "writes"}
 
 
 class Part(NamedTuple):
@@ -218,24 +220,15 @@ class Access:
         yield memory.view(self.width), index, slice(None)
 
 
-def fault(access: Access, part: Part, error: Outside) -> KernelFault:
+def fault(access: Access, part: Part, error: Outside) -> MachineFault:
     """The fault of the first lane that is outside."""
     machine = access.machine
-    setup, instruction = machine.setup, access.form.instruction
     bad = int(np.flatnonzero(error.bad.reshape(-1))[0])
     rows, lanes = np.nonzero(part.active)
-    warp = int(machine.now.warps[rows[bad]])
-    thread = setup.warp_of(warp) * WARP + int(lanes[bad])
-    x, y, _ = setup.block
-    index = (thread % x, thread // x % y, thread // (x * y))
-    row = warp // setup.warps_per_block
-    block = (int(setup.coordinates[0][row]), int(setup.coordinates[1][row]), int(setup.coordinates[2][row]))
+    where = machine.setup.place_of(int(machine.now.warps[rows[bad]]), int(lanes[bad]))
     address = int(part.address.reshape(-1)[bad])
-    message = (
-        f"{error.kind}: {instruction.text!r} (line {instruction.line}) of thread {index} in block {block} accesses "
-        f"{access.width} bytes at {address:#x}"
-    )
-    return KernelFault(error.kind, message, FaultSite(instruction.line, index, block, address))
+    sentence = f"the thread {_VERBS.get(access.kind, 'accesses')} {access.width} bytes at address {address:#x}"
+    return machine_fault(error.kind, sentence, access.form.instruction, where, space=part.space, address=address)
 
 
 def keep(machine: Machine, old: Value, active: np.ndarray, dtype: np.dtype | type = np.uint32) -> np.ndarray:

@@ -17,6 +17,8 @@ _ONE = np.uint32(1)
 #: Convergence barriers of a warp.
 _BARRIERS = 16
 _BIT = _ONE << np.arange(WARP, dtype=np.uint32)
+#: A lane that waits: the instruction at which it does, the warp, and the lane.
+Waiting = tuple[int, int, int]
 
 
 class Host(Protocol):
@@ -43,6 +45,17 @@ def _by_pc(machine: Host, warps: np.ndarray, masks: np.ndarray, pcs: np.ndarray)
     for at in np.unique(pcs[(masks[:, None] & _BIT) != 0]):
         here = np.where(pcs == at, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & masks
         machine.push(int(at) + 1, machine.lanes(warps, here))
+
+
+def _first(masks: np.ndarray, pcs: np.ndarray) -> Waiting:
+    """The first lane of these masks, (warps,), of which one is not 0. ``pcs``: (warps, 32), the instruction of each."""
+    warp = int(np.flatnonzero(masks)[0])
+    lane = int(first_lane(masks[warp : warp + 1])[0])
+    return int(pcs[warp, lane]), warp, lane
+
+
+def _first_of(pc: int, lanes: Lanes) -> Waiting:
+    return pc, int(lanes.warps[0]), int(first_lane(lanes.masks[:1])[0])
 
 
 class Convergence:
@@ -78,6 +91,12 @@ class Convergence:
         """What lanes wait for, "" where none does."""
         names = [f"BSYNC B{b}" for b, blocked in self._blocked.items() if blocked.any()]
         return ", ".join(names)
+
+    @property
+    def first(self) -> Waiting:
+        """The first lane that waits, where one does."""
+        number, blocked = next((b, blocked) for b, blocked in self._blocked.items() if blocked.any())
+        return _first(blocked, self._waiting_at[number])
 
     def begin(self, barrier: int, lanes: Lanes) -> None:
         """BSSY: the executing lanes of each warp will meet."""
@@ -218,6 +237,11 @@ class WarpSync:
         """What lanes wait for, "" where none does."""
         return "WARPSYNC" if self._blocked.any() else ""
 
+    @property
+    def first(self) -> Waiting:
+        """The first lane that waits, where one does."""
+        return _first(self._blocked, self._waiting_at)
+
     def arrive(self, pc: int, lanes: Lanes, mask: Value, *, apart: bool = False) -> None:
         """WARPSYNC at ``pc``; ``mask``: uint32 of the set. Only one path of a warp arrives at a time.
 
@@ -304,6 +328,12 @@ class BlockBarriers:
         """What lanes wait for, "" where none does."""
         return ", ".join(sorted({f"BAR {number}" for number, _, _ in self._waiting}))
 
+    @property
+    def first(self) -> Waiting:
+        """The first lane that waits, where one does."""
+        _, pc, lanes = self._waiting[0]
+        return _first_of(pc, lanes)
+
     def arrive(
         self, number: int, pc: int, lanes: Lanes, *, threads: int = 0, wait: bool = True, vote: np.ndarray | None = None
     ) -> None:
@@ -386,6 +416,11 @@ class ClusterBarrier:
     def waits(self) -> str:
         """What lanes wait for, "" where none does."""
         return "the barrier of the cluster" if self._waiting else ""
+
+    @property
+    def first(self) -> Waiting:
+        """The first lane that waits, where one does."""
+        return _first_of(*self._waiting[0])
 
     def arrive(self, lanes: Lanes) -> None:
         """UCGABAR_ARV."""

@@ -17,8 +17,8 @@ import numpy as np
 
 from softlab.emulator.memory.heap import HEAP_BYTES
 from softlab.emulator.ptx.linker import FUNCTION_BASE
-from softlab.errors import FaultSite, KernelFault
 from softlab.sass.decode import Code
+from softlab.sass.faults import MachineFault, machine_fault
 
 if TYPE_CHECKING:
     from softlab.sass.decode import Instruction
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 DRIVER_BASE = FUNCTION_BASE + (1 << 40)
 _DRIVER_BYTES = 16
 _HANDLE_BYTES = 8
+#: A thread and a block, each (x, y, z).
+Where = tuple[tuple[int, int, int], tuple[int, int, int]]
 #: malloc's pieces, as in the emulator: whole units, and one more for the allocator.
 _UNIT = 16
 
@@ -99,8 +101,13 @@ class DriverCalls:
             "free": self._give_back,
         }
 
-    def call(self, address: int, argument: np.ndarray, instruction: Instruction) -> np.ndarray:
-        """What a function gives to each lane. ``argument``: uint64 (lanes,), its first one.
+    def call(
+        self, address: int, argument: np.ndarray, instruction: Instruction, where: Callable[[], Where]
+    ) -> np.ndarray:
+        """What a function gives to each lane.
+
+        Arguments:
+            argument: uint64 (lanes,), its first one. where: gives the thread and the block of the first lane.
 
         Raises:
             KernelFault: an assertion that fails, or an address where no function is.
@@ -110,8 +117,7 @@ class DriverCalls:
         if name is None:
             raise wild_call(instruction)
         if name == "__assertfail":
-            where = f" (line {instruction.line})" if instruction.line else ""
-            raise KernelFault("assert", f"assert: a thread fails an assertion{where}", FaultSite(instruction.line))
+            raise machine_fault("assert", "the thread fails an assertion", instruction, where())
         if name not in self._functions:
             raise instruction.unsupported(f"a call of {name}, which the driver brings")
         self.called[name] = None
@@ -140,10 +146,9 @@ class DriverCalls:
         return np.zeros_like(pointers)
 
 
-def wild_call(instruction: Instruction) -> KernelFault:
+def wild_call(instruction: Instruction) -> MachineFault:
     """The fault of a call to an address where no function is."""
-    where = f" (line {instruction.line})" if instruction.line else ""
-    return KernelFault("trap", f"trap: {instruction.text!r}{where} calls no function", FaultSite(instruction.line))
+    return machine_fault("trap", "the thread calls an address where no function is", instruction)
 
 
 def check_targets(code: Code, targets: np.ndarray, instruction: Instruction) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 
 from softlab.cuda.control_codes import ControlCode
 from softlab.cuda.machine_instructions import Disassembly, MachineFunction, MachineInstruction
+from softlab.emulator.ptx.places import Place, place_of
+from softlab.emulator.ptx.syntax import Frame
 from softlab.errors import UnsupportedInstruction
 
 #: Bytes of an instruction.
@@ -52,7 +54,7 @@ class Instruction:
     ``index``: its index in the code of all functions (address // 16 in the kernel itself). ``opcode`` ("IMAD") and
     ``modifiers`` ("WIDE", "U32"); ``operands``, destinations first; ``guard`` the predicate of ``@!P0`` or None;
     ``targets``: the indices that a branch names; ``control``: its control code; ``machine``: the record that it comes
-    from, with its text and its lines.
+    from, with its text and its lines; ``file``: the kernel's own source file, "" where that is not known.
     """
 
     index: int
@@ -63,6 +65,7 @@ class Instruction:
     targets: tuple[int, ...]
     control: ControlCode | None
     machine: MachineInstruction
+    file: str = ""
 
     @property
     def text(self) -> str:
@@ -70,15 +73,23 @@ class Instruction:
         return self.machine.text
 
     @property
+    def place(self) -> Place:
+        """Where it is in the source, as the errors of a run name the place of a PTX instruction."""
+        return place_of(tuple(Frame(*frame) for frame in self.machine.frames), self.file)
+
+    @property
     def line(self) -> int | None:
-        """The line of the CUDA source, in the kernel's own code where it is inlined; None where it is not known."""
-        return self.machine.frames[-1][1] if self.machine.frames else None
+        """The line of its place; None where it is not known."""
+        return self.place.line
 
     def unsupported(self, reason: str = "") -> UnsupportedInstruction:
         """The error that names it."""
-        where = f" (line {self.line})" if self.line else ""
-        found = f"the interpreter of machine code does not know {self.text!r}{where}"
-        return UnsupportedInstruction(found + (f": {reason}" if reason else ""), instruction=self.text, line=self.line)
+        place = self.place
+        found = f"the interpreter of machine code does not know {self.text!r}{f' ({place})' if place.line else ''}"
+        return UnsupportedInstruction(
+            found + (f": {reason}" if reason else ""),
+            instruction=self.text, line=place.line, file=place.file or None, header=place.header,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -93,10 +104,12 @@ class Code:
     functions: frozenset[int] = frozenset()
 
 
-def decode(disassembly: Disassembly, functions: Mapping[str, int] | None = None) -> Code:
+def decode(disassembly: Disassembly, functions: Mapping[str, int] | None = None, file: str = "") -> Code:
     """The decoded code. Other kernels of the cubin are left out: no instruction leads there.
 
-    ``functions``: device functions within the kernel's code -> their addresses there.
+    Arguments:
+        functions: device functions within the kernel's code -> their addresses there.
+        file: the kernel's own source file.
     """
     kernel = disassembly.kernel
     others = [f for f in disassembly.functions if f is not kernel and _called(kernel, f)]
@@ -104,7 +117,7 @@ def decode(disassembly: Disassembly, functions: Mapping[str, int] | None = None)
     decoded: list[Instruction] = []
     for function in (kernel, *others):
         starts[function.name] = len(decoded)
-        decoded.extend(_function(function, len(decoded)))
+        decoded.extend(_function(function, len(decoded), file))
     inner = (address // INSTRUCTION_BYTES for address in (functions or {}).values())
     return Code(tuple(decoded), starts, frozenset({*inner, *starts.values()} - {0}))
 
@@ -113,7 +126,7 @@ def _called(kernel: MachineFunction, other: MachineFunction) -> bool:
     return any(f"({other.name})" in i.text and i.opcode in ("CALL", "MOV", "JMP") for i in kernel.instructions)
 
 
-def _function(function: MachineFunction, start: int) -> Iterator[Instruction]:
+def _function(function: MachineFunction, start: int, file: str) -> Iterator[Instruction]:
     for machine in function.instructions:
         targets = tuple(start + target // INSTRUCTION_BYTES for target in machine.targets)
         guard = _operand(("!" if machine.negated else "") + machine.guard, 0) if machine.guard else None
@@ -129,6 +142,7 @@ def _function(function: MachineFunction, start: int) -> Iterator[Instruction]:
             targets,
             machine.control,
             machine,
+            file,
         )
 
 

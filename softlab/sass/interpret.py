@@ -57,7 +57,8 @@ class Interpretation:
     ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
     blocks in the order of their linear indices. ``blocks``: these indices. ``driver_calls``: the driver's functions
     that were called, such as ``vprintf``, whose instructions are not in the streams. ``stack_bytes``: the largest stack
-    of a thread, where functions call themselves; else 0.
+    of a thread, where functions call themselves; else 0. ``mapped``: where the arrays of the arguments lie, those in
+    structs and tables of pointers among them: the sectors of ``streams`` are in them.
     """
 
     code: tuple[Instruction, ...]
@@ -65,6 +66,7 @@ class Interpretation:
     blocks: tuple[int, ...]
     driver_calls: tuple[str, ...]
     stack_bytes: int
+    mapped: tuple[Mapped, ...]
     _memory: GlobalMemory = field(repr=False)
     _arrays: dict[int, tuple[Mapped, np.ndarray]] = field(repr=False)
 
@@ -77,11 +79,6 @@ class Interpretation:
     def instructions(self) -> int:
         """Instructions that the warps issued: Nsight Compute's ``smsp__inst_executed.sum`` of these blocks."""
         return int(self.executed.sum())
-
-    @property
-    def mapped(self) -> tuple[Mapped, ...]:
-        """Where the array arguments lie: the sectors of ``streams`` are in them."""
-        return tuple(mapped for mapped, _ in self._arrays.values())
 
     def output(self, argument: int) -> np.ndarray:
         """A copy of an array argument as the interpreted blocks left it, of the argument's shape and dtype."""
@@ -121,7 +118,7 @@ def _compiled(program: Program) -> _Compiled:
     cubin = Cubin(program.cubin)
     functions = cubin.functions_of(program.entry)
     handles = function_handles(functions, cubin.constant_bank(2, program.entry, {}) or b"")
-    code = decode(instructions, functions)
+    code = decode(instructions, functions, program.file)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
     return _Compiled(
         replace(image, addresses=image.addresses | handles),
@@ -221,6 +218,7 @@ def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[A
         tuple(int(b) for b in setup.interpreted),
         tuple(setup.driver.called),
         machine.local.used if isinstance(machine.local, Stacks) else 0,
+        tuple(mapped),
         setup.memory,
         arrays,
     )

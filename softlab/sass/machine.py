@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
-from softlab.errors import Error, FaultSite, KernelFault, UnsupportedInstruction
+from softlab.errors import Error, KernelFault, UnsupportedInstruction
 from softlab.sass import native_lanes, registry
 from softlab.sass.barriers import BlockBarriers, ClusterBarrier, Convergence, WarpSync
 from softlab.sass.decode import Code, Instruction
+from softlab.sass.faults import machine_fault
 from softlab.sass.form import PREDICATE, REGISTERS, SINK, Form, Named, fresh_registers, is_per_warp
 from softlab.sass.homes import bring, bring_per_warp
 from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, pack
@@ -109,7 +110,7 @@ class Machine:
         self.local = (
             Stacks(threads, setup.local_bytes)
             if setup.recursive
-            else BlockMemory(threads, setup.local_bytes, "global-out-of-bounds")
+            else BlockMemory(threads, setup.local_bytes, "local-out-of-bounds")
         )
         self._all: list[Any] = list(_FRESH)
         #: What stands behind the registers, whichever lanes execute.
@@ -299,14 +300,14 @@ class Machine:
     def _waits(self) -> bool:
         if not self.live.any():
             return False
-        stuck = [
-            name for part in (self.barriers, self.warp_sync, self.convergence, self.cluster) if (name := part.waits)
-        ]
-        warp = int(np.flatnonzero(self.live)[0])
-        raise KernelFault(
+        stuck = [part for part in (self.barriers, self.cluster, self.warp_sync, self.convergence) if part.waits]
+        pc, warp, lane = stuck[0].first
+        raise machine_fault(
             "barrier-divergence",
-            f"the machine code waits for ever: {', '.join(stuck) or 'nothing'}; block {self.setup.block_of(warp)}, "
-            f"warp {self.setup.warp_of(warp)} has lanes {int(self.live[warp]):#010x} that have not ended",
+            f"the thread waits for ever at {stuck[0].waits}: other threads never come there. Move it out of the "
+            "branch, so that all threads come to it",
+            self.code.instructions[pc],
+            self.setup.place_of(warp, lane),
         )
 
     def _give_way(self) -> None:
@@ -322,12 +323,7 @@ class Machine:
         advice = "Check what should end the loop"
         if setup.blocks < prod(setup.grid):
             advice += ". A block that waits for one that is not interpreted never ends"
-        return KernelFault(
-            "infinite-loop",
-            f"the interpreted blocks {what}; the last instruction is {instruction.text!r} (line {instruction.line}). "
-            f"{advice}",
-            FaultSite(instruction.line),
-        )
+        return machine_fault("infinite-loop", f"the interpreted blocks {what}. {advice}", instruction)
 
     def state_of(self, paths: Iterable[tuple[int, Lanes]]) -> int:
         """A hash of the instructions at which paths stand, and of what their registers hold."""

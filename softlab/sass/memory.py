@@ -271,7 +271,7 @@ class Stacks(BlockMemory):
     """
 
     def __init__(self, rows: int, top: int) -> None:
-        super().__init__(rows, STACK_LIMIT, "global-out-of-bounds")
+        super().__init__(rows, STACK_LIMIT, "local-out-of-bounds")
         self._rows, self._top, self._lowest = rows, top, top
 
     @property

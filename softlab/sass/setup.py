@@ -122,6 +122,19 @@ class Setup:
         rows[self._cluster_numbers, self.rank] = np.arange(self.blocks)
         return rows
 
+    def place_of(self, warp: int, lane: int) -> tuple[Index3, Index3]:
+        """The thread and the block, each (x, y, z), of a lane of a warp."""
+        (x, y, _), thread = self.block, self.warp_of(warp) * WARP + lane
+        row = warp // self.warps_per_block
+        block = (int(self.coordinates[0][row]), int(self.coordinates[1][row]), int(self.coordinates[2][row]))
+        return (thread % x, thread // x % y, thread // (x * y)), block
+
+    def first_place(self, warps: np.ndarray, masks: np.ndarray) -> tuple[Index3, Index3]:
+        """As :meth:`place_of`, of the first of these lanes, of which there is one. masks: (k,) uint32 of the warps."""
+        at = int(np.flatnonzero(masks)[0])
+        mask = int(masks[at])
+        return self.place_of(int(warps[at]), (mask & -mask).bit_length() - 1)
+
     def block_of(self, warp: int) -> int:
         """The linear index in the grid of a warp's block."""
         return int(self.interpreted[warp // self.warps_per_block])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from string import Template
 from types import SimpleNamespace
@@ -42,3 +44,24 @@ def test_where_it_is_not_compiled(module: object, name: str, value: object, monk
 
 def test_a_text_that_llvm_does_not_take_gives_nothing() -> None:
     assert native_functions.compiled(Template("no assembly"), ["nothing"]) is None
+
+
+#: A process whose modules end before a function of machine code does, which holds the only way to it.
+_ENDS = """
+import sys
+from string import Template
+from softlab.cuda import native_functions
+methods = native_functions.compiled(Template(TEXT), ["nothing"])
+sys.kept = [methods["nothing"].bound(number) for number in range(100)]
+del methods
+"""
+
+
+def test_a_function_may_end_behind_all_modules() -> None:
+    """Freed memory is overwritten in this process (glibc): a method that is freed too early ends it by a signal."""
+    pytest.importorskip("llvmlite")
+    environment = os.environ | {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "255"}
+    script = _ENDS.replace("TEXT", repr(_NOTHING.template))
+    command = [sys.executable, "-X", "faulthandler", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -8,8 +8,8 @@ from tests.caches import bounds
 def test_how_many_results_are_kept() -> None:
     assert bounds("softlab/emulator") == {
         "emulator.machine.native._compiled_by": None,
-        "emulator.machine.native._compiler": None,
         "emulator.machine.native._make_ufunc": None,
+        "emulator.machine.native._only_compiler": None,
         "emulator.machine.native._processor": None,
         "emulator.machine.native.available": None,
         "emulator.machine.native_python.arrays_are_as_known": None,

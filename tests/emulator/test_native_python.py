@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from math import ceil, exp, inf
 from pathlib import Path
 
@@ -150,3 +153,47 @@ def test_floats_are_those_of_python_to_the_last_bit() -> None:
         other = values.copy()
         assert compiled.call(id(other), id(numbers), count) == _real(values, numbers, count)
         np.testing.assert_array_equal(values, other)
+
+
+#: Threads that compile different functions of one form, beginning with the compiler itself.
+_TOGETHER = """
+import ctypes, sys, threading
+from softlab.emulator.machine import native
+
+TEXT = 'define i64 @"loop"(i64 %"x") {{\\n  %"y" = add i64 %"x", {0}\\n  ret i64 %"y"\\n}}\\n'
+sys.setswitchinterval(1e-5)
+wrong, start = [], threading.Barrier(4)
+
+def work(thread):
+    start.wait()
+    for number in range(100 * thread, 100 * thread + 10):
+        address = native.compiled_function(TEXT.format(number))
+        found = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(1)
+        if found != number + 1:
+            wrong.append((number, found))
+
+threads = [threading.Thread(target=work, args=(thread,)) for thread in range(4)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+print(wrong)
+"""
+#: A process whose modules end before a compiled function of Python does.
+_ENDS = """
+import sys
+from softlab.emulator.machine import native_python
+from tests.emulator.test_native_python import _plus
+sys.kept = [native_python.CompiledFunction(_plus).call for _ in range(100)]
+print([])
+"""
+
+
+@needs_llvm
+@pytest.mark.parametrize("script", [_TOGETHER, _ENDS], ids=["threads that compile at once", "the end of the process"])
+def test_nothing_is_freed_that_somebody_still_calls(script: str) -> None:
+    """Freed memory is overwritten in this process (glibc)."""
+    environment = os.environ | {"PYTHONMALLOC": "malloc", "MALLOC_PERTURB_": "255"}
+    command = [sys.executable, "-X", "faulthandler", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")

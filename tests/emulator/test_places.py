@@ -8,6 +8,7 @@ from softlab.emulator.ptx.places import Place, place_of
 from softlab.emulator.ptx.syntax import Frame
 
 HEADER, OUTER, OWN, CALLER = Frame("tile.cuh", 5), Frame("all.cuh", 7), Frame("k.cu", 4), Frame("k.cu", 9)
+LAST = Frame("k.cu", 12)
 
 
 @pytest.mark.parametrize(
@@ -15,10 +16,15 @@ HEADER, OUTER, OWN, CALLER = Frame("tile.cuh", 5), Frame("all.cuh", 7), Frame("k
     [
         ((), Place(), ""),
         ((OWN,), Place(4, "k.cu"), "line 4 of k.cu"),
-        ((OWN, CALLER), Place(4, "k.cu"), "line 4 of k.cu"),
+        ((OWN, CALLER), Place(4, "k.cu", callers=(9,)), "line 4 of k.cu, called from line 9"),
+        ((OWN, OUTER, CALLER), Place(4, "k.cu", callers=(9,)), "line 4 of k.cu, called from line 9"),
         ((HEADER,), Place(5, "tile.cuh"), "line 5 of tile.cuh"),
         ((HEADER, OUTER), Place(5, "tile.cuh"), "line 5 of tile.cuh"),
-        ((HEADER, OWN, CALLER), Place(4, "k.cu", "line 5 of tile.cuh"), "line 4 of k.cu, in line 5 of tile.cuh"),
+        (
+            (HEADER, OWN, CALLER, LAST),
+            Place(4, "k.cu", "line 5 of tile.cuh", (9, 12)),
+            "line 4 of k.cu, in line 5 of tile.cuh, called from line 9, called from line 12",
+        ),
         ((HEADER, OUTER, CALLER), Place(9, "k.cu", "line 5 of tile.cuh"), "line 9 of k.cu, in line 5 of tile.cuh"),
     ],
 )

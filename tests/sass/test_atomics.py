@@ -50,5 +50,5 @@ def test_compiled_atomics_are_those_of_numpy():
 
 @pytest.mark.parametrize("choice", ["none", "all"])
 def test_an_atomic_outside_of_shared_memory_is_a_fault(choice: str):
-    with pytest.raises(KernelFault, match=r"shared-out-of-bounds.*ATOMS"):
+    with pytest.raises(KernelFault, match=r"(?s)shared-out-of-bounds: the thread accesses 4 bytes.*ATOMS"):
         _interpreted(1 << 16, choice)

@@ -163,10 +163,14 @@ def test_an_access_outside_of_the_arrays_is_a_fault_with_its_line():
 
 
 def test_an_instruction_that_is_not_known_is_named():
-    source = 'extern "C" __global__ void stop(int* x) {\n  if (x[0] == 3) __trap();\n  x[0] = 1;\n}'
+    source = """extern "C" __global__ void stop(int* x) {
+  int width = 1;
+  if (x[0] == 3) asm volatile("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(0ll));
+  x[0] = width;
+}"""
     kernel = Kernel(source, "stop")
     assert interpret(kernel, 1, 1, (np.zeros(1, np.int32),)).output(0).tolist() == [1]
-    with pytest.raises(UnsupportedInstruction, match="BPT"):
+    with pytest.raises(UnsupportedInstruction, match=r"TXQ.*\(line 3 of kernel.cu\)"):
         interpret(kernel, 1, 1, (np.full(1, 3, np.int32),))
 
 

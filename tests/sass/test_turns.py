@@ -61,7 +61,7 @@ def test_a_block_without_the_one_that_it_waits_for_is_found_at_once():
 
 def test_a_loop_without_end_of_the_only_block_is_not_laid_to_others():
     source = 'extern "C" __global__ void on(volatile int* x) {\n  while (x[0] == 0) {}\n  x[1] = 1;\n}'
-    with pytest.raises(KernelFault, match=r"Check what should end the loop$") as caught:
+    with pytest.raises(KernelFault, match=r"Check what should end the loop\n") as caught:
         Kernel(source, "on").estimate(1, 32, (np.zeros(2, np.int32),))
     assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
 

@@ -26,6 +26,19 @@ __global__ void product(const float* a, const float* b, float* c, int n) {
   for (int k = 0; k < n; k++) sum += a[y * n + k] * b[k * n + x];
   c[y * n + x] = sum;
 }
+struct Pair { const float* in; float* out; int n; };
+__global__ void copy(const float* in, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+__global__ void copy_pair(Pair pair) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < pair.n) pair.out[i] = pair.in[i];
+}
+__global__ void copy_rows(float** rows, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) rows[1][i] = rows[0][i];
+}
 __global__ void add(const float* in, float* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] += in[i];
@@ -117,3 +130,15 @@ def test_a_launch_beyond_the_size_of_l2_may_load_a_sector_twice():
     shape = sampled.launch.grid, sampled.launch.cluster, sampled.launch.extents
     assert "too much" in compulsory.bytes_off(1e6, sampled.columns, *shape, fits=True)
     assert not compulsory.bytes_off(1e6, sampled.columns, *shape, fits=False)
+
+
+def test_arrays_in_structs_and_tables_of_pointers_count_as_arrays():
+    n = 1 << 20
+    x, y = (np.zeros(n, np.float32) for _ in range(2))
+    plain = launched("copy", n // 256, 256, x, y, n)
+    assert len(plain.launch.extents) == 2
+    for name, args in (("copy_pair", ((x, y, n),)), ("copy_rows", ([x, y], n))):
+        other = launched(name, n // 256, 256, *args)
+        assert other.launch.extents == plain.launch.extents, name
+        assert other.estimate().notes == plain.estimate().notes == (), name
+        assert not other.changes_what_it_loads(), name

@@ -152,6 +152,10 @@ def other_place(place: Place) -> dict[str, Any]:
 
 
 def _location(instruction: Instruction | None, place: Place, thread: Index3 | None, block: Index3 | None) -> str:
-    parts = [str(place), f"thread {thread}" if thread else "", f"block {block}" if block else ""]
-    parts += [f"PTX `{instruction.text}`" if instruction else ""]
+    return location(place, thread, block, f"PTX `{instruction.text}`" if instruction else "")
+
+
+def location(place: Place, thread: Index3 | None, block: Index3 | None, code: str) -> str:
+    """Where a fault happened, without what is not known. ``code``: the instruction in words."""
+    parts = str(place), f"thread {thread}" if thread else "", f"block {block}" if block else "", code
     return ", ".join(part for part in parts if part)

@@ -16,11 +16,13 @@ from contextvars import ContextVar
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock, RLock
 from typing import Any, Literal
 
 import numpy as np
 
 from softlab.cuda.cache import read_text, write_text
+from softlab.cuda.native_functions import for_ever
 from softlab.emulator.machine.native_loop import Loop
 from softlab.emulator.machine.operations import Operation, Turns
 from softlab.errors import Error
@@ -69,11 +71,11 @@ def compiling(choice: Choice) -> Iterator[None]:
 
 def started() -> bool:
     """Whether LLVM is loaded."""
-    return _compiler.cache_info().currsize > 0
+    return _only_compiler.cache_info().currsize > 0
 
 
 class NativeFunction:
-    """Operations as one ufunc. It keeps alive what NumPy only points to.
+    """Operations as one ufunc.
 
     Arguments:
         operations: each has a native form; in an order in which each follows those that it needs.
@@ -119,14 +121,17 @@ class NativeFunction:
 
     def _make(self, address: int, kinds: Sequence[np.dtype], sources: int) -> None:
         """The ufunc whose inner loop is at this address."""
-        self._name = b"softlab"
-        self._functions = (ctypes.c_void_p * 1)(address)
-        self._data = (ctypes.c_void_p * 1)(None)
-        self._kinds = (ctypes.c_char * len(kinds))(*(bytes([kind.num]) for kind in kinds))
-        counts = sources, len(kinds) - sources
-        self.ufunc: np.ufunc = _make_ufunc()(
-            self._functions, self._data, self._kinds, 1, *counts, _NO_IDENTITY, self._name, self._name, 0
+        # NumPy only points to these. Other threads may still call the ufunc when nobody here holds it any more.
+        functions, data, numbers, name = for_ever(
+            (
+                (ctypes.c_void_p * 1)(address),
+                (ctypes.c_void_p * 1)(None),
+                (ctypes.c_char * len(kinds))(*(bytes([kind.num]) for kind in kinds)),
+                b"softlab",
+            )
         )
+        counts = sources, len(kinds) - sources
+        self.ufunc: np.ufunc = _make_ufunc()(functions, data, numbers, 1, *counts, _NO_IDENTITY, name, name, 0)
 
 
 def loop_text(
@@ -156,7 +161,7 @@ def _make_ufunc() -> Callable[..., Any]:
 
 
 class _Compiler:
-    """LLVM for this machine."""
+    """LLVM for this machine. One thread at a time compiles."""
 
     def __init__(self) -> None:
         import llvmlite.binding as llvm
@@ -167,6 +172,7 @@ class _Compiler:
         self._passes_for = self._machine()
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine())
         self._known: dict[str, int] = {}
+        self._lock = RLock()
 
     def _machine(self) -> Any:
         name, features = _processor()
@@ -175,28 +181,31 @@ class _Compiler:
 
     def function(self, text: str) -> int:
         """The address of the function ``loop`` of this module."""
-        if text not in self._known:
-            name = f"loop_{len(self._known)}"
-            self._engine.add_module(self._optimised(text, name))
-            self._known[text] = self._address(name)
-        return self._known[text]
+        with self._lock:
+            if text not in self._known:
+                name = f"loop_{len(self._known)}"
+                self._engine.add_module(self._optimised(text, name))
+                self._known[text] = self._address(name)
+            return self._known[text]
 
     def stored(self, key: str, text: Callable[[], str]) -> int:
         """As :meth:`function`, of the module that ``key`` stands for: its machine code is kept on the disk."""
-        known = self.found(key)
-        if known:
-            return known
-        code = self._passes_for.emit_object(self._optimised(text(), _stored_name(key)))
-        write_text(_stored_path(key), b64encode(code).decode())
-        return self._added(key, code)
+        with self._lock:
+            known = self.found(key)
+            if known:
+                return known
+            code = self._passes_for.emit_object(self._optimised(text(), _stored_name(key)))
+            write_text(_stored_path(key), b64encode(code).decode())
+            return self._added(key, code)
 
     def found(self, key: str) -> int:
         """The address of the function that ``key`` stands for, if its machine code is on the disk; else 0."""
         name = _stored_name(key)
-        if name in self._known:
-            return self._known[name]
-        code = read_text(_stored_path(key))
-        return 0 if code is None else self._added(key, b64decode(code))
+        with self._lock:
+            if name in self._known:
+                return self._known[name]
+            code = read_text(_stored_path(key))
+            return 0 if code is None else self._added(key, b64decode(code))
 
     def _added(self, key: str, code: bytes) -> int:
         name = _stored_name(key)
@@ -278,6 +287,15 @@ def loops_folder() -> Path:
     return cache_folder() / "loops"
 
 
-@cache
+#: One thread makes the compiler. Each of several would have one, and all but one would be freed with their functions.
+_START = Lock()
+
+
 def _compiler() -> _Compiler:
+    with _START:
+        return _only_compiler()
+
+
+@cache
+def _only_compiler() -> _Compiler:
     return _Compiler()

@@ -27,6 +27,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from softlab.cuda import native_functions
 from softlab.emulator.machine.native import is_stored, key_of, started, stored_function
 
 Floats: TypeAlias = np.ndarray
@@ -116,30 +117,14 @@ class CompiledFunction:
         return str(module)
 
 
-class _Method(ctypes.Structure):
-    """CPython's ``PyMethodDef``."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
-    )  # fmt: skip
-
-
-#: ``METH_FASTCALL`` of CPython's ``methodobject.h``: the arguments come as an array of objects.
-_FAST_CALL = 0x80
 #: What compiled code calls of CPython, in this order: it finds their addresses in an array.
 _OF_PYTHON = ("PyLong_AsLongLong", "PyLong_FromLongLong", "PyErr_Occurred", "PyErr_BadArgument")
-#: Methods that live as long as their functions: CPython only points to them.
-_METHODS: list[_Method] = []
 
 
 def _as_callable(address: int, name: str) -> Callable[..., int]:
     """The function of objects at an address. A call takes some 0.2 microseconds, one by ctypes 2."""
-    make = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    method = _Method(name.encode(), address, _FAST_CALL, None)
-    _METHODS.append(method)
-    found = [ctypes.cast(getattr(ctypes.pythonapi, one), ctypes.c_void_p).value for one in _OF_PYTHON]
-    return make(ctypes.addressof(method), np.array(found, np.int64), None)  # type: ignore[no-any-return]
+    found = [native_functions.address(getattr(ctypes.pythonapi, one)) for one in _OF_PYTHON]
+    return native_functions.method(name, address).bound(np.array(found, np.int64))
 
 
 def write_call(ir: Any, module: Any, inner: Any) -> None:

@@ -10,18 +10,21 @@ from softlab.emulator.ptx.syntax import Frame
 @dataclass(frozen=True)
 class Place:
     """``line`` of ``file``, None and "" where it is not known; ``header``: "line 5 of tile.cuh" if that line calls a
-    function of a header, and the instruction is there, else None.
+    function of a header, and the instruction is there, else None. ``callers``: the lines of ``file`` from which the
+    function of that line is called, if the compiler has written it into its callers: the innermost call first.
     """
 
     line: int | None = None
     file: str = ""
     header: str | None = None
+    callers: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """Such as "line 4 of kernel.cu, in line 5 of tile.cuh"."""
+        """Such as "line 4 of kernel.cu, in line 5 of tile.cuh", or "line 4 of kernel.cu, called from line 9"."""
         if self.line is None:
             return ""
-        return f"line {self.line} of {self.file}{f', in {self.header}' if self.header else ''}"
+        called = "".join(f", called from line {line}" for line in self.callers)
+        return f"line {self.line} of {self.file}{f', in {self.header}' if self.header else ''}{called}"
 
 
 def place_of(frames: tuple[Frame, ...], file: str | None) -> Place:
@@ -32,7 +35,8 @@ def place_of(frames: tuple[Frame, ...], file: str | None) -> Place:
     if not frames:
         return Place()
     inner = frames[0]
-    own = next((frame for frame in frames if frame.file == file), None)
-    if own is None or own is inner:
+    own = [frame for frame in frames if frame.file == file]
+    if not own:
         return Place(inner.line, inner.file)
-    return Place(own.line, own.file, f"line {inner.line} of {inner.file}")
+    header = None if own[0] is inner else f"line {inner.line} of {inner.file}"
+    return Place(own[0].line, own[0].file, header, tuple(frame.line for frame in own[1:]))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.errors import FaultSite, KernelFault
 from softlab.sass.access import RANK_SHIFT
+from softlab.sass.faults import machine_fault
 from softlab.sass.form import Form
 from softlab.sass.lanes import first_lane
 from softlab.sass.machine import Machine
@@ -90,10 +90,12 @@ def _bytes(
     else:
         found = machine.setup.memory.span(address, nbytes, store=store)
     if found is None:
-        raise KernelFault(
+        raise machine_fault(
             f"{'shared' if shared else 'global'}-out-of-bounds",
-            f"{form.instruction.text!r} (line {form.instruction.line}) moves {nbytes} bytes at {address:#x}",
-            FaultSite(form.instruction.line, address=address),
+            f"the thread copies {nbytes} bytes {'to' if store else 'from'} address {address:#x}",
+            form.instruction,
+            space=space,
+            address=address,
         )
     kind = Kind.STORE if store and not shared else Kind.ASYNC_COPY
     machine.log.span(row, machine.offset, space, kind, address, nbytes)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from softlab.sass.calls import check_targets, is_of_driver
 from softlab.sass.decode import INSTRUCTION_BYTES, Code, Instruction
+from softlab.sass.faults import machine_fault
 from softlab.sass.form import S64, U64, Form, Reader
-from softlab.sass.lanes import equal, first_lane, pack, unpack
+from softlab.sass.lanes import any_true, equal, first_lane, pack, unpack
 from softlab.sass.machine import Machine
 from softlab.sass.registry import Action, effect, end, pure
 
@@ -115,6 +117,21 @@ def _branch_by_register(form: Form, machine: Machine) -> Action:
     return _to_addresses(form, machine, lambda r: register(r) + offset, form.instruction.index + 1)
 
 
+@effect("BPT")
+def _trap(form: Form, machine: Machine) -> Action:
+    form.only("TRAP")
+    taken = form.condition()
+
+    def step(r: list) -> None:
+        now = machine.now
+        masks = now.truth(taken(r))
+        if any_true(masks):
+            where = machine.setup.first_place(now.warps, masks)
+            raise machine_fault("trap", "the thread executes a trap", form.instruction, where)
+
+    return step
+
+
 @end("CALL")
 def _call(form: Form, machine: Machine) -> Action:
     if is_of_driver(form.instruction):
@@ -141,7 +158,8 @@ def _call_driver(form: Form, machine: Machine) -> Action:
         result, called = np.array(old), now.spread(address(r))
         for one in np.unique(called[active]).tolist():
             here = active & (called == one)
-            result[here] = machine.setup.driver.call(int(one), old[here], form.instruction)
+            where = partial(machine.setup.first_place, now.warps, pack(here))
+            result[here] = machine.setup.driver.call(int(one), old[here], form.instruction, where)
         put(r, now.collect(result))
         machine.push(behind, now)
 

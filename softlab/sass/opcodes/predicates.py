@@ -8,10 +8,8 @@ from softlab.sass.registry import Action, pure
 
 @pure(
     "NOP", "YIELD", "NANOSLEEP", "DEPBAR", "LDGDEPBAR", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "FENCE",
-    "PREEXIT", "ACQBULK", "UTMACMDFLUSH", "UTMACCTL", "BPT", "PMTRIG", "UBLKPF", "USETMAXREG", "UCGABAR_SET",
+    "PREEXIT", "ACQBULK", "UTMACMDFLUSH", "UTMACCTL", "PMTRIG", "UBLKPF", "USETMAXREG", "UCGABAR_SET",
 )  # fmt: skip
 def _nothing(form: Form) -> Action:
     """No value depends on it: memory is consistent at all times here."""
-    if form.instruction.opcode == "BPT":
-        raise NotImplementedError("a trap")
     return lambda r: None
