@@ -32,9 +32,10 @@ class CaseLaunch:
     together: tuple[str, ...] = ()
 
     def compile(self) -> Program:
-        """The kernel's program for ``ARCH``."""
-        if self.kernel in self.together:
-            return _compiled_together(self.file, self.together)[self.together.index(self.kernel)]
+        """The kernel's program for ``ARCH``. Those of a file of the gallery are compiled at once."""
+        together = self.together or _kernels_of_gallery().get(self.file, ())
+        if self.kernel in together:
+            return _compiled_together(self.file, together)[together.index(self.kernel)]
         return compile_program(_source(self.file), self.kernel, arch=ARCH, options=self.options, file=self.file)
 
     def made(self) -> Kernel:
@@ -49,7 +50,17 @@ def _source(file: str) -> str:
     return shipped[file] if file in shipped else found[0].read_text()
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=1)
+def _kernels_of_gallery() -> dict[str, tuple[str, ...]]:
+    """File of the gallery -> the kernels that are launched."""
+    found: dict[str, dict[str, None]] = {}
+    for case in (*_gallery(), *_second_gallery(), *_third_gallery()):
+        launch = case.launch()
+        found.setdefault(launch.file, {})[launch.kernel] = None
+    return {file: tuple(kernels) for file, kernels in found.items()}
+
+
+@lru_cache(maxsize=32)
 def _compiled_together(file: str, kernels: tuple[str, ...]) -> list[Program]:
     return compile_programs(_source(file), kernels, arch=ARCH, file=file)
 

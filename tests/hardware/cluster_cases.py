@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,18 @@ class ClusterCase:
 
     def compile(self) -> Any:
         """The program for sm_90."""
-        from softlab.cuda.compile import compile_program
+        return _compiled(self.file)[self.kernel]
 
-        folders = (ROOT / "tests" / folder / "kernels" for folder in ("hardware", "faults"))
-        path = next(folder / self.file for folder in folders if (folder / self.file).exists())
-        return compile_program(path.read_text(), self.kernel, arch="sm_90", file=self.file)
+
+@lru_cache(maxsize=8)
+def _compiled(file: str) -> dict[str, Any]:
+    """The programs of the kernels that are launched of a file, compiled at once."""
+    from softlab.cuda.compile import compile_programs
+
+    folders = (ROOT / "tests" / folder / "kernels" for folder in ("hardware", "faults"))
+    path = next(folder / file for folder in folders if (folder / file).exists())
+    kernels = list(dict.fromkeys(case.kernel for case in cluster_cases() if case.file == file))
+    return dict(zip(kernels, compile_programs(path.read_text(), kernels, arch="sm_90", file=file), strict=True))
 
 
 def _floats(n: int, written: int | None = None) -> Callable[[], list]:
