@@ -185,7 +185,7 @@ def test_a_loop_that_is_known_is_found_on_the_disk(entered, tmp_path, monkeypatc
     monkeypatch.setattr(loops.LoopCode, "text", lambda self: made.append(self) or text(self))
     for _ in range(2):
         machines.clear()  # as in another process
-        monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+        monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
         entered.clear()
         with compiling("all"):
             interpret(kernel, 1, 32, (chain, out, 40))

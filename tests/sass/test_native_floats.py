@@ -63,13 +63,13 @@ def _hold(native, function, count, tests=False, marks=_PLAIN):
 def test_machine_code_is_kept(tmp_path, monkeypatch):
     """What one process compiled, a later one finds when NumPy has taken less than compiling takes."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))  # not that of the tests before
+    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))  # not that of the tests before
     native_form = floats._native("add", False, False)
     one, other, third = (LaneFunction(native_form, _PLAIN[:2], np.uint32, False) for _ in range(3))
     one.take(0.001, "hot")
     assert one.ufunc is None
     one.take(10.0, "hot")
-    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
     other.take(0.05, "hot")
     a, b = _operands(2)
     with np.errstate(all="ignore"):
@@ -77,7 +77,7 @@ def test_machine_code_is_kept(tmp_path, monkeypatch):
     assert LaneFunction.of_ufunc(other.ufunc) is other
     for path in tmp_path.rglob("*.txt"):
         path.unlink()
-    monkeypatch.setattr(native, "_compiler", cache(native._Compiler))
+    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
     third.take(0.031, "hot")
     assert third.ufunc is None
 
