@@ -143,3 +143,9 @@ class KernelFault(Error):
         fault.args = (f"{self}\n  {note}",)
         fault.__dict__.update(self.__dict__)
         return fault
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's message, without a full stop; of a fault also the line of the source."""
+    text = str(error).partition("\n")[0].rstrip(".")
+    return f"{text} (line {error.line})" if isinstance(error, KernelFault) and error.line else text

@@ -18,6 +18,7 @@ from softlab.errors import (
     KernelFault,
     PlanError,
     UnsupportedInstruction,
+    first_line,
 )
 from softlab.magics.command import UsageError
 from softlab.sass.faults import MachineFault
@@ -72,6 +73,13 @@ def _fail():
 def test_a_fault_has_the_fields_of_its_site():
     fault = KernelFault("misaligned", "the thread reads", SITE)
     assert {name: getattr(fault, name) for name in vars(SITE)} == vars(SITE)
+
+
+def test_the_first_line_of_a_fault_has_the_line_of_the_source():
+    fault = KernelFault("misaligned", "misaligned: it reads\n  at line 3", SITE)
+    assert first_line(fault) == "misaligned: it reads (line 3)"
+    assert first_line(KernelFault("misaligned", "misaligned: it reads.")) == "misaligned: it reads"
+    assert first_line(ValueError("odd.\nmore")) == "odd"
 
 
 def test_an_unknown_kind_of_fault_is_refused():

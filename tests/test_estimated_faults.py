@@ -20,8 +20,10 @@ __global__ void beyond(const float* in, float* out) {
 __global__ void before(float* a) { a[(int)threadIdx.x - 1] = 1; }
 __global__ void added(int* a, int n) { if (threadIdx.x == 0) atomicAdd(&a[n], 1); }
 __global__ void of_part(Part part) { part.data[threadIdx.x + part.first] = 1; }
+__global__ void of_table(float** rows) { rows[1][threadIdx.x + 4] = 1; }
 __global__ void of_variable(int n) { kept[threadIdx.x * n] = 1; }
 __global__ void null(const int* order, float* a) { a[threadIdx.x] = order[threadIdx.x]; }
+__global__ void before_null(float* a) { a[(int)threadIdx.x - 1] = 1; }
 __global__ void misaligned(const float* a, float4* out) { out[0] = *(const float4*)(a + 1 + threadIdx.x); }
 __global__ void far(float* a, int n) { a[n] = 1; }
 __global__ void shared(float* a, int n) {
@@ -131,6 +133,7 @@ def faults(name: str, grid, block, args, smem: int = 0) -> tuple[softlab.KernelF
         ("of_part", 1, 32, ((floats(32), 4),), "byte 128 of argument 0, which has 128 bytes"),
         ("of_variable", 1, 32, (1,), "byte 64 of variable kept, which has 64 bytes"),
         ("null", 1, 32, (np.zeros(32, np.int32), None), "a[0], but a is a null pointer"),
+        ("before_null", 1, 1, (None,), "a[-1], but a is a null pointer"),
         ("misaligned", 1, 4, (floats(64), floats(64)), "a[1], byte 4 of argument 0, which has 256 bytes"),
     ],
 )
@@ -139,6 +142,16 @@ def test_the_fault_names_the_array_as_that_of_a_run(name, grid, block, args, pla
     assert f"\n  That address is {place}. " in str(found)
     for field in ("kind", "line", "thread", "block", "address", "argument", "symbol", "file"):
         assert getattr(found, field) == getattr(expected, field), field
+
+
+@pytest.mark.parametrize(
+    ("name", "args"), [("of_part", ((None, 4),)), ("of_table", ([floats(4), None],))], ids=["a struct", "a table"]
+)
+def test_a_null_pointer_in_a_struct_or_a_table_is_one(name, args):
+    expected, found = faults(name, 1, 1, args)
+    assert "That address is 16: the access goes through a null pointer. Let the pointer point to" in str(found)
+    assert "null pointer" in str(expected)
+    assert (found.kind, found.line, found.thread) == (expected.kind, expected.line, expected.thread)
 
 
 def test_shared_memory_counts_from_its_own_beginning():

@@ -35,7 +35,7 @@ _ADVICE = (
         "{0} comes with #include <cuda_fp16.h>.",
     ),
     (
-        r'identifier "(nv_bfloat16\w*|__float\w*2bfloat16\w*|__bfloat16\w*2\w+)" is undefined',
+        r'identifier "((?:__)?nv_bfloat16\w*|__float\w*2bfloat16\w*|__bfloat16\w*2\w+)" is undefined',
         "{0} comes with #include <cuda_bf16.h>.",
     ),
     (
@@ -104,12 +104,15 @@ def _declared(source: str, start: int) -> str:
 
 def no_kernel(name: str, file: str, source: str, log: str, compiler: str = "clang") -> CompileError:
     """The error of a source without the kernel that is asked for. ``log``: what the compiler says about it."""
-    listed = ", ".join(kernels_of(source)) or "no kernel at all"
-    return CompileError(
-        f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
-        f"instantiation of a template such as 'copy<float, 4>'. {compiler} says:\n{log}",
-        log=log,
-    )
+    known, base = kernels_of(source), name.partition("<")[0].strip()
+    listed = ", ".join(known) or "no kernel at all"
+    said = f"{file} has no kernel {name!r}; it has {listed}. Give the name of a __global__ function, or of an "
+    said += "instantiation of a template such as 'copy<float, 4>'"
+    if base in known and "<" in name:
+        said = f"{file} has the kernel {base}, but no {name!r}: give arguments that its template takes"
+    elif base in known:
+        said = f"{file} has the kernel {base} as a template: give its arguments, as in 'copy<float, 4>'"
+    return CompileError("\n\n".join([f"{said}. {compiler} says:\n{log}", *_advice(log)]), log=log)
 
 
 def rejection(

@@ -322,7 +322,7 @@ class Kernel:
         """How long a launch takes on a GPU, what bounds it and what each line waits for. It needs no GPU.
 
         Some blocks are interpreted from their machine code, and one SM is simulated with them (:mod:`softlab.timing`).
-        The arrays stay as they are. :meth:`run` looks for races, and for indices beyond local arrays in registers.
+        The arrays stay as they are. :meth:`run` finds more faults: races, and indices that are bad in the source alone.
 
         Arguments:
             grid, block, args, smem: as for :meth:`run`.

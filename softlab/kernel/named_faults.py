@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softlab.cuda.structs import Struct
 from softlab.emulator.machine.prepare import pack_and_map
 from softlab.emulator.machine.reports import HINTS
 from softlab.emulator.memory.allocations import Allocations
@@ -61,13 +62,19 @@ def named_fault(fault: KernelFault, kernel: Kernel, args: Sequence[Any], smem: i
 
 
 def _through_null(fault: MachineFault, kernel: Kernel, args: Sequence[Any]) -> KernelFault:
-    """A fault near address 0 of a kernel that has one null pointer."""
+    """A fault near address 0: through the null pointer of a kernel that has one alone, and no other pointers that may
+    be null, else through any."""
+    assert fault.address is not None
+    address = fault.address - (1 << 64) if fault.address >= 1 << 63 else fault.address
+    if not -_NULL_BYTES < address < _NULL_BYTES:
+        return _plain(fault)
     pointers = kernel._emulated.names.parameters
     null = [k for k, one in enumerate(pointers) if one.itemsize and isinstance(args[k], np.uint64) and not args[k]]
-    if len(null) != 1 or fault.address is None or not 0 <= fault.address < _NULL_BYTES:
-        return _plain(fault)
+    if len(null) != 1 or any(isinstance(one, Struct) for one in args):
+        hint = ". Let the pointer point to an array, or test it before the access"
+        return _with(fault, f"{address}: the access goes through a null pointer", hint)
     name, itemsize = pointers[null[0]].name, pointers[null[0]].itemsize or 1
-    symbol = f"{name}[{fault.address // itemsize}]"
+    symbol = f"{name}[{address // itemsize}]"
     hint = ". Pass an array for it, or test the pointer before the access"
     return _with(fault, f"{symbol}, but {name} is a null pointer", hint, argument=null[0], symbol=symbol)
 

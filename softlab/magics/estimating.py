@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from softlab.errors import Error
+from softlab.errors import Error, first_line
 from softlab.kernel import Kernel
 from softlab.magics.command import CudaCommand
 from softlab.timing.estimates import Estimate
@@ -66,13 +66,9 @@ def estimate_card(command: CudaCommand, kernel: Kernel, run: Run, before: Sequen
         found = kernel.estimate(command.grid, command.block, args, smem=command.smem, device=command.device)
         return EstimateCard(estimate_sentences(found, command.source), found, command.source)
     except Error as error:
-        return EstimateCard((f"No estimate of the time: {_first(error)}.",))
+        return EstimateCard((f"No estimate of the time: {first_line(error)}.",))
     except Exception as error:  # the report of the cell is worth more than its estimate
-        return EstimateCard((f"No estimate of the time: {type(error).__name__}: {_first(error)}.",))
-
-
-def _first(error: Exception) -> str:
-    return str(error).partition("\n")[0].rstrip(".")
+        return EstimateCard((f"No estimate of the time: {type(error).__name__}: {first_line(error)}.",))
 
 
 def _hindrance(command: CudaCommand, run: Run, before: Sequence[Any]) -> str:

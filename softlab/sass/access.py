@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: An address of shared memory: the rank of the block in its cluster above these bits.
 RANK_SHIFT = 24
 _OFFSET = (1 << RANK_SHIFT) - 1
+_ADDRESS = (1 << 64) - 1
 _SPACE_OF = {
     "LDG": Space.GLOBAL, "STG": Space.GLOBAL, "ATOMG": Space.GLOBAL, "RED": Space.GLOBAL, "REDG": Space.GLOBAL,
     "LDS": Space.SHARED, "STS": Space.SHARED, "ATOMS": Space.SHARED, "LDSM": Space.SHARED, "STSM": Space.SHARED,
@@ -226,7 +227,7 @@ def fault(access: Access, part: Part, error: Outside) -> MachineFault:
     bad = int(np.flatnonzero(error.bad.reshape(-1))[0])
     rows, lanes = np.nonzero(part.active)
     where = machine.setup.place_of(int(machine.now.warps[rows[bad]]), int(lanes[bad]))
-    address = int(part.address.reshape(-1)[bad])
+    address = int(part.address.reshape(-1)[bad]) & _ADDRESS
     sentence = f"the thread {_VERBS.get(access.kind, 'accesses')} {access.width} bytes at address {address:#x}"
     return machine_fault(error.kind, sentence, access.form.instruction, where, space=part.space, address=address)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softlab.cuda.textures import Surface
-from softlab.errors import Error
+from softlab.errors import Error, first_line
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.c_types import declared_types
 from softlab.traces import Run, Trace
@@ -265,4 +265,4 @@ def _estimates(
     try:
         return (estimate(old, device=device), estimate(new, device=device)), ()
     except (Error, ValueError) as error:
-        return None, (f"No estimate: {str(error).splitlines()[0]}",)
+        return None, (f"No estimate: {first_line(error)}.",)

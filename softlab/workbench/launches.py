@@ -257,6 +257,8 @@ def _example(parameter: Parameter) -> str:
         if f"cuda{kind}Object_t" in parameter.text:
             return example
     if declared is None or declared.pointers:
+        if declared is not None and declared.pointers > 1:
+            return "[zeros(4096), zeros(4096)]"
         if declared is not None and default_dtype(declared) is None:
             return "zeros(4096, float32)"
         return "random(4096)" if re.search(r"\bconst\b", parameter.text) else "zeros(4096)"
@@ -301,6 +303,10 @@ def _value(node: ast.expr, parameter: Parameter) -> Any:
         return None
     if isinstance(node, ast.Tuple):  # a struct, as the kernel takes it
         return tuple(_value(one, parameter) for one in node.elts)
+    if isinstance(node, ast.List):  # an array of pointers
+        declared = parameter.declared
+        inner = replace(declared, pointers=declared.pointers - 1) if declared and declared.pointers else declared
+        return [_value(one, replace(parameter, declared=inner)) for one in node.elts]
     return _number(node, parameter)
 
 
@@ -318,7 +324,8 @@ def _number(node: ast.expr, parameter: Parameter) -> int | float:
             return _OPERATORS[type(node.op)](left, right)
     raise ValueError(
         f"{parameter.written}={ast.unparse(node)}: give a number, None for a null pointer, the fields of a struct as "
-        f"(1, 2.0), or an array by {', '.join(MAKERS)}, such as {parameter.name}=random(4096)"
+        f"(1, 2.0), a list of arrays for an array of pointers, or an array by {', '.join(MAKERS)}, such as "
+        f"{parameter.name}=random(4096)"
     )
 
 
@@ -392,6 +399,11 @@ def _dtype(node: ast.expr | None, parameter: Parameter, written: str) -> Any:
     names = [*ELEMENT_TYPES, "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
     if node is None:
         found = default_dtype(parameter.declared) if parameter.declared else parameter.dtype
+        if parameter.declared and parameter.declared.pointers > 1:
+            raise ValueError(
+                f"{written}: the parameter is {parameter.text}, an array of pointers. Give a list of arrays, as in "
+                f"{parameter.name}={_example(parameter)}"
+            )
         if found is None:
             raise ValueError(
                 f"{written}: the parameter is {parameter.text}, which does not say its dtype. Add one of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from softlab.errors import Error
+from softlab.errors import Error, first_line
 from softlab.traces import Run
 from softlab.workbench.advice import Advice, advice
 from softlab.workbench.figures import AccessFigures, access_figures, unrecorded_lines
@@ -42,7 +42,7 @@ def launch_report(launch: FileLaunch, run: Run, device: Device, before: Any = No
         given = launch.args if before is None else before
         estimate = launch.kernel.estimate(launch.grid, launch.block, given, smem=launch.smem, device=device)
     except (Error, ValueError) as error:
-        notes.append(f"No estimate of the time: {str(error).splitlines()[0]}")
+        notes.append(f"No estimate of the time: {first_line(error)}.")
     if run.level == "PTX":
         why = "nvdisasm is missing" if run.registers else "there is no machine code"
         notes.append(f"Accesses and instructions count as the PTX has them, since {why}.")

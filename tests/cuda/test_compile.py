@@ -336,6 +336,24 @@ def test_a_kernel_that_is_not_in_the_source() -> None:
     assert "has no kernel 'scal<float, 3>'; it has scale, set." in message
 
 
+COPY = "template <typename T> __global__ void copy(const T* x, T* y) { y[threadIdx.x] = x[threadIdx.x]; }"
+
+
+def test_a_template_without_its_arguments_is_not_called_missing() -> None:
+    said = "kernel.cu has the kernel copy as a template: give its arguments, as in 'copy<float, 4>'."
+    assert message_of(COPY, "copy").startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [("__half", "cuda_fp16.h"), ("half2", "cuda_fp16.h"), ("__nv_bfloat16", "cuda_bf16.h")],
+)
+def test_a_type_of_a_name_whose_header_is_missing(name: str, header: str) -> None:
+    message = message_of(COPY, f"copy<{name}>")
+    assert message.startswith(f"kernel.cu has the kernel copy, but no 'copy<{name}>': give arguments that its template")
+    assert message.endswith(f"{name} comes with #include <{header}>.")
+
+
 def test_a_source_without_any_kernel() -> None:
     assert "no kernel at all" in message_of("__device__ int one() { return 1; }", "one")
 

@@ -120,6 +120,21 @@ def test_the_example_of_an_error_is_right():
     assert (x.dtype, y.dtype, type(a), type(n)) == (np.float32, np.float32, float, int)
 
 
+def test_a_list_of_arrays_is_an_array_of_pointers():
+    declared = parameters("const float** rows", "int n")
+    rows, n = arguments("[random(4), None, zeros(8, float16)], 4", declared, "k")
+    assert [None if row is None else (row.dtype, len(row)) for row in rows] == [
+        (np.float32, 4), None, (np.float16, 8),
+    ]  # fmt: skip
+    assert n == 4
+    with pytest.raises(ValueError, match="For example") as raised:
+        arguments("", declared, "k")
+    example = str(raised.value).partition('For example: --args "')[2].rstrip('"')
+    assert [row.dtype for row in arguments(example, declared, "k")[0]] == [np.float32, np.float32]
+    with pytest.raises(ValueError, match=r"an array of pointers. Give a list of arrays, as in rows=\[zeros\(4096\), "):
+        arguments("zeros(4), 4", declared, "k")
+
+
 def test_a_type_that_is_not_known_needs_a_dtype():
     with pytest.raises(ValueError, match=r"which does not say its dtype. Add one of .*x=random\(4096, float32\)"):
         value("x=zeros(4)", "void* x")
