@@ -321,7 +321,7 @@ def _vote(form: Form, offset: int) -> Exchange:
 
 
 def _reduce(form: Form, offset: int) -> Exchange:
-    name, signed = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="SUM"), form.has("S32")
+    name, signed = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="AND"), form.has("S32")
     modes = {
         "SUM": SUM, "AND": AND, "OR": OR, "XOR": XOR, "MIN": MIN_SIGNED if signed else MIN,
         "MAX": MAX_SIGNED if signed else MAX,
