@@ -64,6 +64,11 @@ class Access:
         """Whether it may change memory."""
         return self.kind != Kind.LOAD
 
+    @property
+    def pieces(self) -> int:
+        """In how many pieces a lane's item lies: the words of local memory are not neighbours."""
+        return max(1, self.width // 4) if self.space == Space.LOCAL else 1
+
 
 @dataclass(frozen=True)
 class Exchange:
