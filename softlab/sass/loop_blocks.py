@@ -71,8 +71,7 @@ class _Made:
 
     def last(self, last: Access | Exchange) -> None:
         """Add what ends a section."""
-        access = isinstance(last, Access)
-        self._sections.append(Section(tuple(self._steps), last if access else None, None if access else last))
+        self._sections.append(Section(tuple(self._steps), last))
         self._steps = []
 
     def take(self, reads: Iterable[int], writes: Iterable[int], constants: Iterable[Named]) -> None:

@@ -231,10 +231,12 @@ class Frame:
         log, entries, numbers = self._machine.log, base + asked[:, 0], asked[:, 1]
         found = native_requests.counted_loop(addresses, asked, loop.counting)
         if found is not None:
-            rows, *counts = found
+            rows, wavefronts, several, sectors = found
             offsets, spaces, kinds = loop.asking[numbers[rows]].T
             kind = np.uint8
-            log.counted(entries[rows], offsets.copy(), spaces.astype(kind), kinds.astype(kind), tuple(counts))
+            log.counted(
+                entries[rows], offsets.copy(), spaces.astype(kind), kinds.astype(kind), (wavefronts, several, sectors)
+            )
             return
         masks = asked[:, 2].astype(np.uint32)
         for number in np.unique(numbers).tolist():
@@ -271,7 +273,8 @@ def _special(machine: Host, named: Named, warps: int) -> np.ndarray:
     bank, number, _ = named
     names, width = (OF_WARPS, 1) if bank == loop_code.OF_WARPS else (OF_LANES, WARP)
     found = np.empty((warps, width), np.uint32)
-    found[...] = machine.special(names[number])
+    value: Any = machine.special(names[number])
+    found[...] = value
     return found
 
 

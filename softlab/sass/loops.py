@@ -164,7 +164,7 @@ def _numbered(blocks: Sequence[Block]) -> list[Block]:
         sections = []
         for section in block.sections:
             if section.access is not None:
-                section = replace(section, access=replace(section.access, number=number))
+                section = replace(section, last=replace(section.access, number=number))
                 number += 1
             sections.append(section)
         found.append(replace(block, sections=tuple(sections)))

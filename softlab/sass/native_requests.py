@@ -246,6 +246,38 @@ def interleave(address: Int64s, row: int) -> int:
     return 0
 
 
+def by_number(asked: Int64s, requests: int, numbers: int, order: Int64s, ends: Int64s) -> int:
+    """Put requests into ``order``, those of each access together and as they came; where those of each end.
+
+    Arguments: as of :func:`count_loop`.
+    """
+    for number in range(numbers):
+        ends[number] = 0
+    for k in range(requests):
+        ends[asked[3 * k + 1]] += 1
+    total = 0
+    for number in range(numbers):
+        total += ends[number]
+        ends[number] = total - ends[number]
+    for k in range(requests):
+        number = asked[3 * k + 1]
+        order[ends[number]] = k
+        ends[number] += 1
+    return 0
+
+
+def move_on(address: Int64s, order: Int64s, begin: int, end: int, piece: int) -> int:
+    """Put the rows of requests of local memory to where this piece of their items lies, from where the one before
+    does."""
+    for k in range(begin, end):
+        if piece == 0:
+            interleave(address, order[k])
+        else:
+            for at in range(_LANES * order[k], _LANES * order[k] + _LANES):
+                address[at] += 4 * _LANES
+    return 0
+
+
 def count_loop(
     address: Int64s, asked: Int64s, requests: int, about: Int64s, numbers: int, masks: UInt32s, order: Int64s,
     ends: Int64s, rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, rooms: int,
@@ -257,31 +289,16 @@ def count_loop(
         about: of each of ``numbers`` accesses ``ABOUT`` numbers. masks, order: scratch, an item per request. ends:
             scratch, an item per access. rooms: requests for which there is room in the results.
     """
-    for number in range(numbers):
-        ends[number] = 0
+    by_number(asked, requests, numbers, order, ends)
     for k in range(requests):
-        ends[asked[3 * k + 1]] += 1
         masks[k] = asked[3 * k + 2]
-    total = 0
-    for number in range(numbers):
-        total += ends[number]
-        ends[number] = total - ends[number]
-    for k in range(requests):
-        number = asked[3 * k + 1]
-        order[ends[number]] = k
-        ends[number] += 1
     begin, filled = 0, 0
     scratch[ALL], scratch[KEPT] = 0, 0
     for number in range(numbers):
         at, size = ABOUT * number, ends[number] - begin
-        for part in range(about[at + PIECES] if size > 0 else 0):
+        for piece in range(about[at + PIECES] if size > 0 else 0):
             if about[at + IN_LANES]:
-                for k in range(begin, begin + size):
-                    if part == 0:
-                        interleave(address, order[k])
-                    else:
-                        for lane in range(_LANES):
-                            address[_LANES * order[k] + lane] += 4 * _LANES
+                move_on(address, order, begin, begin + size, piece)
             if scratch[KEPT] + size > rooms:
                 return UNKNOWN
             filled = count(

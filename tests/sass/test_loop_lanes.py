@@ -211,9 +211,9 @@ def test_one_warp_of_a_block_goes_at_a_time():
     state, ends, paths = np.zeros(native_loops.STATE, np.int64), np.full((1, 2), -1), np.zeros((9, 3), np.int64)
     paths[:, 0] = np.arange(1, 10)
     state[native_loops.BLOCK_WARPS] = 2
-    chosen = np.array([0, 15, 1, 7, 3, 3])
+    chosen = np.array([3, 3, 0, 15, 1, 7])
     flat = ends.reshape(-1), paths.reshape(-1)
-    assert native_loops.one_of_each_block(0, 3, chosen, *flat, state) == 2
+    assert native_loops.one_of_each_block(0, 3, 4, chosen, np.zeros(4, np.int64), *flat, state) == 2
     assert chosen[:4].tolist() == [0, 15, 3, 3]
     assert native_loops.standing(ends[0, 0], flat[1]) == 1
     assert paths[ends[0, 0], 1:].tolist() == [1, 7]
