@@ -10,7 +10,7 @@ import numpy as np
 from softlab.instruments.banks import BANK_BYTES, wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass import native_requests
-from softlab.sass.lanes import WARP, Lanes, unpack
+from softlab.sass.lanes import WARP, Lanes
 from softlab.sass.layout import Arranged, arranged, lay_out
 from softlab.sass.native_requests import Kept
 from softlab.sass.order import as_executed
@@ -32,7 +32,6 @@ _NEAR = 1 << 38
 _FACTORS = np.random.default_rng(1).integers(1 << 62, size=WARP) | 1
 #: Of requests that were counted: entry, offset, space, kind, wavefronts, how many sectors, and all sectors.
 _COUNTED = (np.int64, np.int64, np.uint8, np.uint8, np.int64, np.int64, np.int64)
-_ABOUT = _COUNTED[1:4]
 
 
 class Log:
@@ -90,23 +89,13 @@ class Log:
         """As :meth:`request`, of these entries, int64 (k,)."""
         self._keep((int(space), int(kind), width, False), (entries, offset, address, active))
 
-    def rows_of(
-        self, entries: np.ndarray, offset: int, space: Space, kind: Kind, width: int, address: np.ndarray,
-        masks: np.ndarray, chosen: np.ndarray,
+    def counted(
+        self, entries: np.ndarray, offsets: np.ndarray, spaces: np.ndarray, kinds: np.ndarray,
+        counts: tuple[np.ndarray, np.ndarray, np.ndarray],
     ) -> None:  # fmt: skip
-        """As :meth:`requests_of`, of the ``chosen`` rows, int64 (k,), of arrays that may change behind the call.
-
-        Arguments:
-            entries, address, masks: int64 (n,), int64 (n, 32) and uint32 (n,): the active lanes.
-        """
-        rule, unit = native_requests.rule_of(space, kind, False), _unit(space, kind)
-        found = native_requests.counted_rows(address, masks, chosen, rule, width, unit)
-        if found is None:
-            self.requests_of(entries[chosen], offset, space, kind, width, address[chosen], unpack(masks[chosen]))
-            return
-        rows, wavefronts, count, sectors = found
-        about = (np.full(len(rows), value, dtype) for value, dtype in zip((offset, space, kind), _ABOUT, strict=True))
-        self._counted.append((entries[rows], *about, wavefronts, count, sectors))
+        """Requests that are counted: of each its entry, offset, space and kind; wavefronts, how many sectors, and all
+        sectors."""
+        self._counted.append((entries, offsets, spaces, kinds, *counts))
 
     def guard(self, offset: int, masks: np.ndarray) -> None:
         """The lanes (k,) that executed the instruction ``offset`` of the current run."""
@@ -152,7 +141,7 @@ class Log:
         """Wavefronts and sectors of the addresses that are kept."""
         for (space, kind, width, of_matrices), requests in self._requests.items():
             rule = native_requests.rule_of(space, kind, of_matrices)
-            found = native_requests.counted(requests, rule, width, _unit(space, kind))
+            found = native_requests.counted(requests, rule, width, unit_of(space, kind))
             if found is None:
                 found = counted_by_numpy(requests, space, kind, width, of_matrices)
             entry, offset, wavefronts, count, sectors = found
@@ -219,7 +208,7 @@ class Log:
         return arranged(begins[entry] + offset, space, kind, wavefronts, count, sectors, limits)
 
 
-def _unit(space: int, kind: int) -> int:
+def unit_of(space: int, kind: int) -> int:
     """Bytes of what is counted as a sector."""
     return BANK_BYTES if space == Space.SHARED and kind == Kind.ATOMIC else SECTOR_BYTES
 
@@ -235,7 +224,7 @@ def counted_by_numpy(
     some = active.any(axis=1)
     address, active, entry, offset = address[some], active[some], entry[some], offset[some]
     low = np.where(active, address, np.iinfo(np.int64).max).min(axis=1) // _LINE * _LINE
-    unit = _unit(space, kind)
+    unit = unit_of(space, kind)
     pattern, which = _patterns(np.where(active, address - low[:, None], -1))
     if space == Space.GLOBAL and kind in (Kind.ATOMIC, Kind.REDUCTION):
         several, near = _passes(pattern, max(4, width))

@@ -71,8 +71,7 @@ class _Made:
 
     def last(self, last: Access | Exchange) -> None:
         """Add what ends a section."""
-        access = isinstance(last, Access)
-        self._sections.append(Section(tuple(self._steps), last if access else None, None if access else last))
+        self._sections.append(Section(tuple(self._steps), last))
         self._steps = []
 
     def take(self, reads: Iterable[int], writes: Iterable[int], constants: Iterable[Named]) -> None:
@@ -321,7 +320,7 @@ def _vote(form: Form, offset: int) -> Exchange:
 
 
 def _reduce(form: Form, offset: int) -> Exchange:
-    name, signed = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="SUM"), form.has("S32")
+    name, signed = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="AND"), form.has("S32")
     modes = {
         "SUM": SUM, "AND": AND, "OR": OR, "XOR": XOR, "MIN": MIN_SIGNED if signed else MIN,
         "MAX": MAX_SIGNED if signed else MAX,

@@ -64,6 +64,11 @@ class Access:
         """Whether it may change memory."""
         return self.kind != Kind.LOAD
 
+    @property
+    def pieces(self) -> int:
+        """In how many pieces a lane's item lies: the words of local memory are not neighbours."""
+        return max(1, self.width // 4) if self.space == Space.LOCAL else 1
+
 
 @dataclass(frozen=True)
 class Exchange:
@@ -96,13 +101,17 @@ class Section:
     """Pure steps, with the instruction of each in its block, and the access or exchange behind them."""
 
     steps: tuple[tuple[int, PureStep], ...]
-    access: Access | None = None
-    exchange: Exchange | None = None
+    last: Access | Exchange | None = None
 
     @property
-    def last(self) -> Access | Exchange | None:
-        """What stands behind the steps."""
-        return self.access or self.exchange
+    def access(self) -> Access | None:
+        """The access behind the steps; None where there is none."""
+        return self.last if isinstance(self.last, Access) else None
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The exchange behind the steps; None where there is none."""
+        return self.last if isinstance(self.last, Exchange) else None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from softlab.sass import loop_code, native_loops
+from softlab.sass import loop_code, native_loops, native_requests
 from softlab.sass.barriers import Convergence
 from softlab.sass.decode import Code
 from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
@@ -224,24 +224,31 @@ class Frame:
             entry, offset, mask = room.guards[:noted].T
             log.guards_of(base + entry, offset.copy(), mask.astype(np.uint32))
         if asked:
-            self._requests(loop, base, room.requests[:asked].T, room.addresses)
+            self._requests(loop, base, room.requests[:asked], room.addresses)
 
     def _requests(self, loop: Loop, base: int, asked: np.ndarray, addresses: np.ndarray) -> None:
         """Write requests to the log: of each the entry, from ``base`` on, the number of its access and its lanes."""
-        log, entries, masks = self._machine.log, base + asked[0], asked[2].astype(np.uint32)
-        order = np.argsort(asked[1], kind="stable")
-        limits = [*np.flatnonzero(np.diff(asked[1, order], prepend=-1)).tolist(), len(order)]
-        for first, end in pairwise(limits):
-            here = order[first:end]
-            access = loop.accesses[asked[1, here[0]]]
+        log, entries, numbers = self._machine.log, base + asked[:, 0], asked[:, 1]
+        found = native_requests.counted_loop(addresses, asked, loop.counting)
+        if found is not None:
+            rows, wavefronts, several, sectors = found
+            offsets, spaces, kinds = loop.asking[numbers[rows]].T
+            kind = np.uint8
+            log.counted(
+                entries[rows], offsets.copy(), spaces.astype(kind), kinds.astype(kind), (wavefronts, several, sectors)
+            )
+            return
+        masks = asked[:, 2].astype(np.uint32)
+        for number in np.unique(numbers).tolist():
+            access, here = loop.accesses[number], np.flatnonzero(numbers == number)
             about = access.offset, access.space, access.kind
-            if access.space != Space.LOCAL:
-                log.rows_of(entries, *about, access.width, addresses, masks, here)
-                continue
-            logged, words = interleaved(addresses[here] & _ADDRESS), max(1, access.width // 4)
-            for word in range(words):  # those of a lane are not neighbours
-                at = logged + 4 * WARP * word
-                log.requests_of(entries[here], *about, min(access.width, 4), at, unpack(masks[here]))
+            address, active = addresses[here], unpack(masks[here])
+            if access.space == Space.LOCAL:
+                address = interleaved(address & _ADDRESS)
+            for piece in range(access.pieces):
+                log.requests_of(
+                    entries[here], *about, access.width // access.pieces, address + 4 * WARP * piece, active
+                )
 
     def _arrays(self, loop: Loop, state: np.ndarray) -> np.ndarray:
         """Where the memories lie."""
@@ -266,7 +273,8 @@ def _special(machine: Host, named: Named, warps: int) -> np.ndarray:
     bank, number, _ = named
     names, width = (OF_WARPS, 1) if bank == loop_code.OF_WARPS else (OF_LANES, WARP)
     found = np.empty((warps, width), np.uint32)
-    found[...] = machine.special(names[number])
+    value: Any = machine.special(names[number])
+    found[...] = value
     return found
 
 

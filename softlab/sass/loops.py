@@ -16,9 +16,11 @@ import numpy as np
 from softlab.cuda.cache import read_record, write_record
 from softlab.emulator.machine.native import loops_folder, started, stored_function
 from softlab.emulator.machine.native_python import arrays_are_as_known
+from softlab.sass import native_requests
 from softlab.sass.compiled import key
 from softlab.sass.decode import Code
 from softlab.sass.form import SINK
+from softlab.sass.log import unit_of
 from softlab.sass.loop_blocks import Describer
 from softlab.sass.loop_code import Block, LoopCode, names_of
 from softlab.sass.loop_runner import runner
@@ -26,8 +28,9 @@ from softlab.sass.steps import Steps
 from softlab.sass.streams import Space
 from softlab.sass.traces import Untraced
 
-#: Executions of a run after which somebody looks whether its loop is compiled, and again after as many.
-_LOOK = 32
+#: Executions of a run after which somebody looks whether its loop is compiled, and again after as many; and after which
+#: somebody looks whether it is on the disk.
+_LOOK, _FIRST_LOOK = 32, 8
 #: Seconds that the machine may take before a loop is compiled: per block, per instruction, and for LLVM's start.
 #: Compiling takes some three times as long, but what it makes stays on the disk for all later processes. With less than
 #: segments of the same instructions (:mod:`.segments`) may take together, the loop is compiled and they are not.
@@ -99,6 +102,21 @@ class Loop:
             part += len(b.parts)
         return np.array(rows, np.int64)
 
+    @cached_property
+    def counting(self) -> np.ndarray:
+        """How requests of its accesses are counted: int64 (accesses, ``ABOUT``) of :mod:`.native_requests`."""
+        rows = []
+        for one in self.accesses:
+            rule, unit = native_requests.rule_of(one.space, one.kind, False), unit_of(one.space, one.kind)
+            local = one.space == Space.LOCAL
+            rows.append((rule, one.width // one.pieces, unit.bit_length() - 1, one.pieces, local))
+        return np.array(rows, np.int64)
+
+    @cached_property
+    def asking(self) -> np.ndarray:
+        """The instruction of each access in its block, its space and its kind: int64 (accesses, 3)."""
+        return np.array([(one.offset, one.space, one.kind) for one in self.accesses], np.int64)
+
     def note(self, seconds: float, blocks: np.ndarray, warps: np.ndarray) -> None:
         """Add the seconds of the processor that a call has taken for runs of these blocks, each of so many warps."""
         self._calls += 1
@@ -146,7 +164,7 @@ def _numbered(blocks: Sequence[Block]) -> list[Block]:
         sections = []
         for section in block.sections:
             if section.access is not None:
-                section = replace(section, access=replace(section.access, number=number))
+                section = replace(section, last=replace(section.access, number=number))
                 number += 1
             sections.append(section)
         found.append(replace(block, sections=tuple(sections)))
@@ -177,7 +195,7 @@ class Loops:
             self._lines.setdefault(start, Line()).add(warps, seconds)
         self._seconds[start] = self._seconds.get(start, 0.0) + min(seconds, _MOST_SECONDS)
         times = self._times[start] = self._times.get(start, 0) + 1
-        if times % _LOOK == 0 and self.usable and start not in self.at:
+        if (times % _LOOK == 0 or times == _FIRST_LOOK) and self.usable and start not in self.at:
             self._look(start)
 
     def _look(self, start: int) -> None:

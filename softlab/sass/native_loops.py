@@ -231,8 +231,12 @@ def sort(chosen: Int64s, count: int, mask_of: Int64s, warps: int) -> int:
     return 1
 
 
-def one_of_each_block(block: int, count: int, chosen: Int64s, ends: Int64s, paths: Int64s, state: Int64s) -> int:
-    """Keep the first of the ``chosen`` warps of each thread block, which ascend; the others stay. How many are kept."""
+def one_of_each_block(
+    block: int, count: int, warps: int, chosen: Int64s, mask_of: Int64s, ends: Int64s, paths: Int64s, state: Int64s
+) -> int:
+    """Keep the first of the ``chosen`` warps of each thread block; the others stay. How many are kept. mask_of: zeros,
+    one per warp."""
+    sort(chosen, count, mask_of, warps)
     kept, last = 0, -1
     for k in range(count):
         warp, mask = chosen[2 * k], chosen[2 * k + 1]
@@ -244,6 +248,17 @@ def one_of_each_block(block: int, count: int, chosen: Int64s, ends: Int64s, path
             chosen[2 * kept], chosen[2 * kept + 1] = warp, mask
             kept += 1
     return kept
+
+
+def chosen_of(
+    about: Int64s, at: int, block: int, warps: int, ends: Int64s, paths: Int64s, stamps: Int64s, chosen: Int64s,
+    mask_of: Int64s, state: Int64s,
+) -> int:  # fmt: skip
+    """Take the paths that execute a block, whose numbers begin ``at``, into ``chosen``; how many."""
+    count = choose(block, ends, paths, stamps, chosen, state)
+    if about[at + ALONE]:
+        return one_of_each_block(block, count, warps, chosen, mask_of, ends, paths, state)
+    return count
 
 
 def give_back(blocks: int, about: Int64s, ends: Int64s, paths: Int64s, gone: Int64s, state: Int64s) -> int:
@@ -358,10 +373,8 @@ def execute_runs(
         meets = about[at + END] == MEETS
         if meets and are_simple(ends[2 * block], barrier, warps, paths, expected, blocked, live) == 0:
             return LEFT
-        count, first = choose(block, ends, paths, stamps, chosen, state), state[ENTRIES]
-        if about[at + ALONE]:
-            sort(chosen, count, mask_of, warps)
-            count = one_of_each_block(block, count, chosen, ends, paths, state)
+        first = state[ENTRIES]
+        count = chosen_of(about, at, block, warps, ends, paths, stamps, chosen, mask_of, state)
         note_run(block, count, about[at + LENGTH], run_block, run_count, state)
         part = execute_first_parts(
             about, at, count, first, warps, chosen, mask_of, registers, constants, state, arrays, guards, requests,

@@ -22,7 +22,12 @@ PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
 #: Places of the scratch array: how many requests there are, whether all are chosen, sorted keys, counts of banks, and
 #: the units of each bank.
 KEPT, ALL, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 32, 64, 96, 96 + 32 * 32
+#: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
+#: lies, and whether the lanes have their own memory.
+RULE, WIDTH, SHIFT, PIECES, IN_LANES, ABOUT = range(6)
 _LANES = 32
+#: The bits of an address of local memory.
+_ADDRESS = (1 << 32) - 1
 #: Address bits that tell the lanes of one request apart for the bank rule (``_NEAR`` of :mod:`.log`).
 _NEAR_MASK = (1 << 38) - 1
 _NONE = 1 << 62
@@ -193,11 +198,11 @@ def moved(address: Int64s, mask: int, known: int, at: int) -> int:
 
 
 def count(
-    address: Int64s, masks: UInt32s, chosen: Int64s, requests: int, rule: int, width: int, shift: int,
+    address: Int64s, masks: UInt32s, chosen: Int64s, first: int, requests: int, rule: int, width: int, shift: int,
     rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, kept: int, filled: int,
 ) -> int:  # fmt: skip
-    """Count ``requests`` of 32 lanes each, the ``chosen`` ones, or if ``scratch[ALL]`` is not 0 the first ones; those
-    without an active lane are left out.
+    """Count ``requests`` of 32 lanes each, those ``chosen`` from ``first`` on, or if ``scratch[ALL]`` is not 0 all from
+    the beginning; those without an active lane are left out.
 
     ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
     from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
@@ -206,7 +211,7 @@ def count(
     """
     known, lowest, passed, number, before = -1, 0, 0, 0, 0
     for k in range(requests):
-        row = k if scratch[ALL] else chosen[k]
+        row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
         by = moved(address, mask, known, at) if known >= 0 and mask == before else _NONE
         low = lowest + by if by != _NONE else least(address, mask, at)
@@ -233,7 +238,80 @@ def count(
     return filled
 
 
-COUNT = CompiledFunction(count)
+def interleave(address: Int64s, row: int) -> int:
+    """The addresses of a row become those of local memory, as :func:`softlab.sass.memory.interleaved` has them."""
+    for lane in range(_LANES):
+        at = address[_LANES * row + lane] & _ADDRESS
+        address[_LANES * row + lane] = (at >> 2 << 7) + (at & 3) + 4 * lane
+    return 0
+
+
+def by_number(asked: Int64s, requests: int, numbers: int, order: Int64s, ends: Int64s) -> int:
+    """Put requests into ``order``, those of each access together and as they came; where those of each end.
+
+    Arguments: as of :func:`count_loop`.
+    """
+    for number in range(numbers):
+        ends[number] = 0
+    for k in range(requests):
+        ends[asked[3 * k + 1]] += 1
+    total = 0
+    for number in range(numbers):
+        total += ends[number]
+        ends[number] = total - ends[number]
+    for k in range(requests):
+        number = asked[3 * k + 1]
+        order[ends[number]] = k
+        ends[number] += 1
+    return 0
+
+
+def move_on(address: Int64s, order: Int64s, begin: int, end: int, piece: int) -> int:
+    """Put the rows of requests of local memory to where this piece of their items lies, from where the one before
+    does."""
+    for k in range(begin, end):
+        if piece == 0:
+            interleave(address, order[k])
+        else:
+            for at in range(_LANES * order[k], _LANES * order[k] + _LANES):
+                address[at] += 4 * _LANES
+    return 0
+
+
+def count_loop(
+    address: Int64s, asked: Int64s, requests: int, about: Int64s, numbers: int, masks: UInt32s, order: Int64s,
+    ends: Int64s, rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, rooms: int,
+) -> int:  # fmt: skip
+    """Count what a compiled loop has asked for; as :func:`count`.
+
+    Arguments:
+        address: scratch behind the call. asked: of each request its entry, the number of its access and its lanes.
+        about: of each of ``numbers`` accesses ``ABOUT`` numbers. masks, order: scratch, an item per request. ends:
+            scratch, an item per access. rooms: requests for which there is room in the results.
+    """
+    by_number(asked, requests, numbers, order, ends)
+    for k in range(requests):
+        masks[k] = asked[3 * k + 2]
+    begin, filled = 0, 0
+    scratch[ALL], scratch[KEPT] = 0, 0
+    for number in range(numbers):
+        at, size = ABOUT * number, ends[number] - begin
+        for piece in range(about[at + PIECES] if size > 0 else 0):
+            if about[at + IN_LANES]:
+                move_on(address, order, begin, begin + size, piece)
+            if scratch[KEPT] + size > rooms:
+                return UNKNOWN
+            filled = count(
+                address, masks, order, begin, size, about[at + RULE], about[at + WIDTH], about[at + SHIFT], rows,
+                wavefronts, counts, sectors, scratch, scratch[KEPT], filled,
+            )  # fmt: skip
+            if filled == UNKNOWN:
+                return UNKNOWN
+        begin = ends[number]
+    return filled
+
+
+COUNT, COUNT_LOOP = CompiledFunction(count), CompiledFunction(count_loop)
 
 
 def rule_of(space: int, kind: int, of_matrices: bool) -> int:
@@ -269,7 +347,7 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
     scratch[ALL] = 1
     for address, active in zip(addresses, actives, strict=True):
         lanes, masks = np.ascontiguousarray(address), pack(active)
-        about = id(scratch), len(lanes), rule, width, unit.bit_length() - 1
+        about = id(scratch), 0, len(lanes), rule, width, unit.bit_length() - 1
         filled = COUNT.call(id(lanes), id(masks), *about, *out, kept, filled)
         if filled == UNKNOWN:
             return None
@@ -282,18 +360,23 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
     return entries, offsets, wavefronts[:kept].copy(), counts[:kept].copy(), sectors[:filled].copy()
 
 
-def counted_rows(
-    address: np.ndarray, masks: np.ndarray, chosen: np.ndarray, rule: int, width: int, unit: int
-) -> tuple[np.ndarray, ...] | None:
-    """As :func:`counted`, of the ``chosen`` rows of ``address``, int64 (n, 32): row, wavefronts, how many sectors, and
-    all sectors. masks: uint32 (n,), the active lanes of each row."""
-    total = len(chosen)
-    if not COUNT.ready(compiled_blocks(), _REQUEST * total):
+def counted_loop(address: np.ndarray, asked: np.ndarray, about: np.ndarray) -> tuple[np.ndarray, ...] | None:
+    """As :func:`counted`, of what a compiled loop has asked for: row, wavefronts, how many sectors, and all sectors.
+
+    Arguments:
+        address: int64 (n or more, 32). asked, about: int64 (n, 3) and (accesses, ``ABOUT``), as
+            :func:`count_loop` has them.
+    """
+    total = len(asked)
+    if not COUNT_LOOP.ready(compiled_blocks(), _REQUEST * total):
         return None
-    rows, wavefronts, counts = (np.empty(total, np.int64) for _ in range(3))
-    sectors, scratch = np.empty(total * _LANES, np.int64), np.zeros(SCRATCH, np.int64)
-    given = id(address), id(masks), id(chosen), total, rule, width, unit.bit_length() - 1
-    filled = COUNT.call(*given, *map(id, (rows, wavefronts, counts, sectors, scratch)), 0, 0)
+    most = int(about[:, PIECES].max()) * total
+    address = address[:total].copy() if about[:, IN_LANES].any() else address
+    rows, wavefronts, counts = (np.empty(most, np.int64) for _ in range(3))
+    sectors, scratch = np.empty(most * _LANES, np.int64), np.zeros(SCRATCH, np.int64)
+    masks, order, ends = np.empty(total, np.uint32), np.empty(total, np.int64), np.empty(len(about), np.int64)
+    given = id(address), id(asked), total, id(about), len(about), id(masks), id(order), id(ends)
+    filled = COUNT_LOOP.call(*given, *map(id, (rows, wavefronts, counts, sectors, scratch)), most)
     if filled == UNKNOWN:
         return None
     kept = int(scratch[KEPT])

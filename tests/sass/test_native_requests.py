@@ -7,8 +7,9 @@ import pytest
 
 from softlab.emulator.machine.native import available, compiling
 from softlab.sass import native_requests
-from softlab.sass.lanes import pack
+from softlab.sass.lanes import pack, unpack
 from softlab.sass.log import counted_by_numpy
+from softlab.sass.memory import interleaved
 from softlab.sass.native_requests import Kept
 from softlab.sass.streams import Kind, Space
 
@@ -106,29 +107,57 @@ def test_requests_of_other_lanes_are_not_alike():
     rows, wavefronts, counts = np.zeros((3, 2), np.int64)
     sectors, scratch = np.zeros(64, np.int64), np.zeros(native_requests.SCRATCH, np.int64)
     out = rows, wavefronts, counts, sectors, scratch
-    filled = native_requests.count(address, masks, np.array([1, 0]), 2, native_requests.LOADS, 4, 5, *out, 0, 0)
+    filled = native_requests.count(address, masks, np.array([5, 1, 0]), 1, 2, native_requests.LOADS, 4, 5, *out, 0, 0)
     assert (filled, rows.tolist(), counts.tolist()) == (7, [1, 0], [4, 3])
     assert sectors[:7].tolist() == [0, 1, 2, 3, 0, 1, 2]
 
 
+def _asked(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Requests of three accesses, in any order: loads of shared memory, sums in global memory, doubles of lanes."""
+    kinds = (Space.SHARED, Kind.LOAD, 8, 1), (Space.GLOBAL, Kind.REDUCTION, 4, 1), (Space.LOCAL, Kind.STORE, 4, 2)
+    about = [
+        (native_requests.rule_of(space, kind, False), width, 5, pieces, space == Space.LOCAL)
+        for space, kind, width, pieces in kinds
+    ]
+    address = random.integers(0, 99, (40, 32)) * 8
+    asked = np.stack([np.arange(40), random.integers(0, 3, 40), random.integers(0, 1 << 32, 40)], axis=1)
+    return address, asked, np.array(about, np.int64)
+
+
 @pytest.mark.skipif(not available(), reason="needs llvmlite")
-def test_chosen_rows_count_as_requests_of_their_own():
-    random = np.random.default_rng(3)
-    for _, _, address, active in _requests(random, 8):
-        address = np.ascontiguousarray(address)
-        chosen = np.flatnonzero(random.random(len(address)) < 0.7)
+def test_requests_of_a_loop_count_as_requests_of_their_own():
+    address, asked, about = _asked(np.random.default_rng(3))
+    masks = asked[:, 2].astype(np.uint32)
+    wanted: list[list[np.ndarray]] = []
+    with compiling("all"):
+        found = native_requests.counted_loop(address.copy(), asked, about)
+        for number, (rule, width, _, pieces, local) in enumerate(about.tolist()):
+            here = np.flatnonzero(asked[:, 1] == number)
+            lies = interleaved(address[here]) if local else address[here]
+            for piece in range(pieces):
+                one = native_requests.counted([(0, 0, lies + 128 * piece, unpack(masks[here]))], rule, width, 32)
+                wanted.append([here[one[0]], *one[2:]])
+    for ours, theirs in zip(found, (np.concatenate(parts) for parts in zip(*wanted, strict=True)), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_the_source_of_a_loops_count_is_what_is_compiled():
+    address, asked, about = _asked(np.random.default_rng(8))
+    masks, order, ends = np.zeros(40, np.uint32), np.zeros(40, np.int64), np.zeros(3, np.int64)
+    rows, wavefronts, counts = np.zeros((3, 80), np.int64)
+    out = rows, wavefronts, counts, np.zeros(80 * 32, np.int64), np.zeros(native_requests.SCRATCH, np.int64)
+    flat = address.copy().reshape(-1)
+    given = flat, asked.reshape(-1), 40, about.reshape(-1), 3, masks, order, ends
+    filled = native_requests.count_loop(*given, *out, 80)
+    assert order.tolist() == np.argsort(asked[:, 1], kind="stable").tolist()
+    assert filled == counts.sum()
+    if available():
         with compiling("all"):
-            found = native_requests.counted_rows(address, pack(active), chosen, native_requests.STORES, 8, 32)
-            wanted = (
-                native_requests.counted([(0, 0, address[chosen], active[chosen])], native_requests.STORES, 8, 32)
-                if len(chosen)
-                else None
-            )
-        if wanted is not None:
-            rows, *others = found
-            np.testing.assert_array_equal(rows, chosen[wanted[0]])
-            for one, other in zip(others, wanted[2:], strict=True):
-                np.testing.assert_array_equal(one, other)
+            found = native_requests.counted_loop(address, asked, about)
+        kept = int(out[-1][native_requests.KEPT])
+        for ours, theirs in zip(found, (rows[:kept], wavefronts[:kept], counts[:kept], out[3][:filled]), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert native_requests.count_loop(*given, *out, 30) == native_requests.UNKNOWN  # no room
 
 
 @pytest.mark.skipif(not available(), reason="needs llvmlite")
@@ -143,7 +172,7 @@ def test_a_request_that_is_moved_below_zero_is_left_to_numpy():
 def test_the_source_in_python_is_what_is_compiled(rule):
     (_, _, address, active), *_ = _requests(np.random.default_rng(rule), 8)
     chosen = np.arange(len(address))[::-1].copy()
-    given = address.reshape(-1), pack(active), chosen, len(address), rule, 8, 5
+    given = address.reshape(-1), pack(active), chosen, 0, len(address), rule, 8, 5
 
     def outputs():
         sizes = (len(address),) * 3 + (32 * len(address), native_requests.SCRATCH)

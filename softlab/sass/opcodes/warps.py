@@ -153,7 +153,7 @@ def _match(form: Form, machine: Machine) -> Action:
 @effect("REDUX", "CREDUX")
 def _reduce(form: Form, machine: Machine) -> Action:
     """One value of all lanes that execute it, in a uniform register."""
-    name = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="SUM")
+    name = form.one_of("SUM", "MIN", "MAX", "AND", "OR", "XOR", default="AND")
     signed = form.has("S32")
     destination, a = form.destination(0), form.u32(1)
     masks = executing(form, machine)
