@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -189,7 +189,7 @@ class _Blocks:
             self._columns = Columns.of(Streams.joined(self._parts))
         return self._columns
 
-    def interpret(self, blocks: set[int], device: Device) -> dict[int, int]:
+    def interpret(self, blocks: Collection[int], device: Device) -> dict[int, int]:
         """Block -> its instructions, of these blocks; of all where they wait for others of the grid."""
         try:
             return self._interpret(blocks)
@@ -199,7 +199,7 @@ class _Blocks:
         _check_together(self.launch, device)
         self.launch = replace(self.launch, blocks_wait=True)
         self._parts = []
-        return self._interpret(set(range(self.launch.blocks)))
+        return self._interpret(range(self.launch.blocks))
 
     @property
     def _may_wait(self) -> bool:
@@ -229,7 +229,7 @@ class _Blocks:
     def divide(self, counts: dict[int, int], device: Device) -> dict[int, int]:
         """The ``counts`` of the interpreted blocks; those of all blocks where these share work, look at what others
         write, or swap where others do, and are few enough."""
-        launch, every = self.launch, set(range(self.launch.blocks))
+        launch = self.launch
         if launch.blocks_wait:  # all of them, in turns by time
             return counts
         at_once = model.held(launch, device).blocks_per_sm * device.sm_count
@@ -240,9 +240,9 @@ class _Blocks:
         if self._may_wait:
             self.launch = replace(self.launch, blocks_wait=True)
             self.most = queues.most_together(counts, at_once, grow=code.tries_again)
-            return self._anew(every if self.most >= launch.blocks else set(counts), device)
+            return self._anew(range(launch.blocks) if self.most >= launch.blocks else counts, device)
         if some and queues.compare(self.columns, code) and queues.cheap(counts, launch.blocks):
-            return self._anew(every, device)
+            return self._anew(range(launch.blocks), device)
         return counts
 
     def _shared(self, counts: dict[int, int], at_once: int, device: Device) -> dict[int, int]:
@@ -254,16 +254,16 @@ class _Blocks:
             self._parts, self._columns, self.launch = parts, columns, launch
             return {}
         if queues.few_enough(counts, more, launch.blocks, at_once):
-            more = self._anew(set(range(launch.blocks)), device)
+            more = self._anew(range(launch.blocks), device)
         self.launch = replace(self.launch, sharers=len(more))
         return more
 
-    def _anew(self, blocks: set[int], device: Device) -> dict[int, int]:
+    def _anew(self, blocks: Collection[int], device: Device) -> dict[int, int]:
         """As :meth:`interpret`, of these blocks alone."""
         self._parts = []
         return self.interpret(blocks, device)
 
-    def _interpret(self, blocks: set[int]) -> dict[int, int]:
+    def _interpret(self, blocks: Collection[int]) -> dict[int, int]:
         from softlab.sass import interpret
 
         with ProgressBar(len(blocks), "interpreting machine code") as progress:

@@ -66,6 +66,7 @@ class Cubin:
             for name, kind, _, _, offset, length, link, info, _, _ in raw
         ]
         self.symbols = list(self._symbols())
+        self._variables: dict[str, dict[str, tuple[int, int]]] = {}
         self._banks: dict[tuple[int, str], tuple[bytes, list[tuple[int, str, int]]] | None] = {}
 
     def _symbols(self) -> Iterator[Symbol]:
@@ -145,10 +146,13 @@ class Cubin:
         """The symbols that the driver defines, such as ``vprintf``."""
         return [s.name for s in self.symbols if s.section == 0 and s.name]
 
-    def variables_of(self, section: str) -> dict[str, tuple[int, int]]:
+    def variables_of(self, section: str) -> Mapping[str, tuple[int, int]]:
         """Symbol -> (offset, size) of the variables of a section."""
-        number = next((k for k, found in enumerate(self.sections) if found.name == section), -1)
-        return {s.name: (s.value, s.size) for s in self.symbols if s.section == number and s.name and s.size}
+        if section not in self._variables:
+            number = next((k for k, found in enumerate(self.sections) if found.name == section), -1)
+            own = (s for s in self.symbols if s.section == number and s.name and s.size)
+            self._variables[section] = {s.name: (s.value, s.size) for s in own}
+        return self._variables[section]
 
 
 def _text(table: bytes, start: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -204,25 +203,17 @@ class Columns:
             return np.zeros(len(self.blocks), np.int64)
         return np.bincount(self._row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
 
-    def loads_of(self, blocks: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each of the blocks the sectors of global memory that it loads, and of each the number of its request among
-        those of the warp: int64 (k,) each. blocks: some of :attr:`blocks`."""
+    def loads_of(self, blocks: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of all loads of global memory by the blocks, int64 (k,) each: the place of the block in ``blocks``, the
+        sector, and the number of its request among those of the warp. blocks: some of :attr:`blocks`."""
         turns = np.full(len(self.blocks), -1)
-        turns[np.searchsorted(self.blocks, blocks)] = np.arange(len(blocks))
+        turns[self.blocks.searchsorted(blocks)] = np.arange(len(blocks))
         turn = turns[self._row]
-        chosen = np.flatnonzero((turn >= 0) & self._global(_BRINGS))
-        turn = turn[chosen]
-        if np.count_nonzero(turn[1:] < turn[:-1]):  # other blocks are between the warps of one
-            by_turn = np.argsort(turn, kind="stable")
-            chosen, turn = chosen[by_turn], turn[by_turn]
+        chosen = ((turn >= 0) & self._global(_BRINGS)).nonzero()[0]
         counts = self.counts[chosen]
-        ends = np.cumsum(counts)
-        begins = np.cumsum(self.counts)[chosen] - counts
-        sectors = self.sectors[np.repeat(begins - ends + counts, counts) + np.arange(int(counts.sum()))]
-        numbers = np.repeat(self.numbers[chosen], counts)
-        limits = np.searchsorted(turn, np.arange(len(blocks) + 1))
-        limits = np.concatenate(([0], ends))[limits].tolist()
-        return [(sectors[low:high], numbers[low:high]) for low, high in pairwise(limits)]
+        before = self.counts.cumsum()[chosen] - counts.cumsum()
+        sectors = self.sectors[before.repeat(counts) + np.arange(counts.sum())]
+        return turn[chosen].repeat(counts), sectors, self.numbers[chosen].repeat(counts)
 
     def passes_adding(self, blocks: Iterable[int]) -> np.ndarray:
         """The sectors of all passes of the blocks' atomics on global memory: int64 (k,)."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
-import numpy as np
-
 from softlab.cuda.compile import Program
 from softlab.cuda.disassembly import disassemble
 from softlab.cuda.machine_instructions import MachineFunction
@@ -288,13 +286,11 @@ def _record(
 ) -> Estimate:  # fmt: skip
     every = list(columns.instructions_of_blocks.values())
     use = _use(memory, run, p)
-    reasons, places = np.nonzero(run.states)
-    spent = run.states[reasons, places]
-    states = np.bincount(reasons, spent, len(REASONS)).tolist()
-    total = sum(states) or 1.0
-    stalls = {name: value / total for name, value in zip(REASONS, states, strict=True) if value}
+    total = sum(run.by_reason) or 1.0
+    stalls = {name: value / total for name, value in zip(REASONS, run.by_reason, strict=True) if value}
     warps = -(-prod(launch.block) // 32)
     done = run.issued / max(1.0, sum(counts))
+    each = max(len(counts) * warps * max(done, 1e-9), 1.0)
     instructions = _mean(every) * launch.blocks if every else 0.0
     scale = instructions / max(1.0, sum(counts) * done)
     bound = _bound(use, stalls, cycles / p.clock_mhz, p)
@@ -319,9 +315,7 @@ def _record(
         blocks=len(counts),
         validated=unmeasured or validated(device, bound, cache, p),
         notes=(*notes, *_notes_of_launch(launch)),
-        _lines=LineTimes(
-            reasons, places, spent, run.waits, program.lines, total, max(len(counts) * warps * max(done, 1e-9), 1.0)
-        ),
+        _lines=LineTimes(*run.spent, run.waits, program.lines, total, each),
     )
     found = _with_loads_of_others(found, columns)
     return found if cache == "warm" else _with_bytes_off(found, launch, columns, memory, p, scale)

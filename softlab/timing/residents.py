@@ -60,6 +60,18 @@ class SmRun:
     progress: list[tuple[float, int]] = field(default_factory=list)
     warp_cycles: float = 0.0
 
+    @cached_property
+    def spent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of ``states`` the reasons, instructions and cycles that are not 0: (n,) each. When the run has ended."""
+        reasons, places = np.nonzero(self.states)
+        return reasons, places, self.states[reasons, places]
+
+    @cached_property
+    def by_reason(self) -> list[float]:
+        """The cycles of each reason."""
+        reasons, _, cycles = self.spent
+        return np.bincount(reasons, cycles, len(REASONS)).tolist()  # type: ignore[no-any-return]
+
 
 def _lines_of(blocks: Sequence[BlockWork]) -> int:
     """Lines of code that the first warp executes."""

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from heapq import heapreplace
 from itertools import pairwise
 from math import log, prod
 from operator import index
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from softlab.errors import EstimateError
+from softlab.timing.dealing import dealt
 from softlab.timing.sm import SmRun
 
 Index3 = tuple[int, int, int]
@@ -44,10 +44,6 @@ _PROBES = 8
 _ENOUGH = 3
 #: Waves that are simulated at most. The first one starts empty and the last one ends alone: two more give the rate.
 WAVES = 4
-#: How a grid begins: of how many SMs one gets blocks out of turn; the blocks that the others get between its first
-#: block and its second one, and between any two later ones. An H200 (2026-11-29) named the SM of each block of grids of
-#: 133 to 2112 blocks: 124 SMs got blocks in the same order again and again, and eight got four while others got three.
-_ONE_OF, _FIRST, _BETWEEN = 16, 74, 93
 #: By blocks of a cluster: the SMs of an H200 that get none. A cluster stays within a processing cluster of 16 or 18 SMs
 #: or fewer. And how many blocks of clusters an SM holds at most: an H200 (2026-11-29) has room for 66, 31 and 15.5
 #: clusters of 2, 4 and 8 blocks times the blocks that an SM holds, up to 8 (cuOccupancyMaxActiveClusters), and so it
@@ -183,9 +179,10 @@ def slowest(
         longest: block -> cycles of its longest warp by itself, likewise (:mod:`softlab.timing.lengths`).
         interval: cycles of the whole GPU between the starts of two blocks.
 
-    The first ``resident`` rounds of blocks go to the SMs in turn (:func:`places`). Each later one takes the place of
-    the block that ends first, if blocks take as long as an SM needs to issue the instructions of as many as it holds.
-    Those that differ from the mean by less than a tenth take as long as it: which of them is first is not known.
+    The first ``resident`` rounds of blocks go to the SMs in turn (:func:`softlab.timing.dealing.places`). Each later
+    one takes the place of the block that ends first, if blocks take as long as an SM needs to issue the instructions of
+    as many as it holds. Those that differ from the mean by less than a tenth take as long as it: which of them is first
+    is not known.
     """
     sampled = sum(counts[b] for b in sample.blocks) / len(sample.blocks)
     # One block of a short end does not stand for all.
@@ -201,53 +198,12 @@ def slowest(
     stand[known[0]], stand[known[-1]] = known[0], known[-1]
     load = work[np.searchsorted(known, stand)]
     takes = np.where(np.abs(load / load.mean() - 1) < _UNKNOWN, load.mean(), load)
-    dealt = _dealt(sample, takes * sample.resident / _SCHEDULERS, sms, interval)
+    parts = dealt(takes * sample.resident / _SCHEDULERS, sms, sample.resident, interval)
     if even:
-        return replace(sample, longest=_longest(sample, (stand[one] for one in dealt), longest or {}))
-    loads = load.tolist()
-    busiest = max(dealt, key=lambda one: sum(loads[block] for block in one))
+        return replace(sample, longest=_longest(sample, (stand[one] for one in parts), longest or {}))
+    busiest = max(parts, key=lambda one: load[one].sum())  # whole numbers
     found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
-    return replace(found, longest=_longest(found, (stand[one] for one in dealt), longest)) if longest else found
-
-
-def places(blocks: int, sms: int, resident: int) -> list[int]:
-    """The SMs of the blocks that start at once. SMs are named in the order in which they are asked first.
-
-    Most SMs take turns, and a few are asked more often, until all have as many blocks as they can all have. Then each
-    SM gets one more, as far as there are blocks.
-    """
-    most, each = sms - sms // _ONE_OF, min(resident, blocks // sms)
-    found, turn, asked = list[int](), 0, 0
-    while len(found) < each * sms:
-        due = _FIRST + _BETWEEN * (asked - 1) if asked else 0
-        if asked < each and turn >= due:
-            found.extend(range(most, sms))
-            asked += 1
-        else:
-            found.append(turn % most)
-            turn += 1
-    return found + [*range(most, sms), *range(most)][: blocks - len(found)]
-
-
-def _dealt(sample: Sample, takes: np.ndarray, sms: int, interval: float) -> list[list[int]]:
-    """The blocks of each SM in the order in which they start. takes: cycles that each block of the grid takes."""
-    first = min(len(takes), sms * sample.resident)
-    dealt: list[list[int]] = [[] for _ in range(sms)]
-    for block, sm in enumerate(places(first, sms, sample.resident)):
-        dealt[sm].append(block)
-    if first < len(takes):
-        cycles = takes.tolist()
-        # Of places that come free at the same time each SM gives one before any gives its second.
-        free = sorted(
-            (interval * sms * turn + cycles[block], turn, sm)
-            for sm, own in enumerate(dealt)
-            for turn, block in enumerate(own)
-        )
-        for block in range(first, len(takes)):
-            end, turn, sm = free[0]
-            heapreplace(free, (end + cycles[block], turn, sm))
-            dealt[sm].append(block)
-    return sorted(filter(None, dealt))
+    return replace(found, longest=_longest(found, (stand[one] for one in parts), longest)) if longest else found
 
 
 def _longest(sample: Sample, dealt: Iterable[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:

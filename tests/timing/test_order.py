@@ -84,15 +84,21 @@ def test_blocks_that_load_at_random_cover_less_than_their_sum(grid, covered):
     assert bool(found(blocks, grid=grid).covered) == covered
 
 
-@pytest.mark.parametrize("many", [50, 9000])
-def test_the_first_access_to_each_pair(many: int):
+@pytest.mark.parametrize("places", [75, 13500, 1 << 60], ids=["few", "many", "blocks one by one"])
+def test_the_first_access_to_each_pair(places: int):
+    """Of three blocks, of which one loads nothing. Pairs that lie far apart leave no bits for the block."""
+    many = min(places, 13500) * 2 // 3
     random = np.random.default_rng(many)
-    pairs, numbers = random.integers(1 << 42, (1 << 42) + 3 * many // 2, many), random.integers(0, 700, many)
+    turn, numbers = random.choice([0, 2], many), random.integers(0, 3 if places == 1 << 60 else 700, many)
+    pairs = random.integers(1 << 42, (1 << 42) + places, many // 2)
+    pairs = np.append(pairs, random.choice(pairs, many - many // 2))
     for choice in ("none", "all") if available() else ("none",):
         with compiling(choice):
-            found, first = _first(pairs, numbers)
-        np.testing.assert_array_equal(found, np.unique(pairs))
-        assert first.tolist() == [int(numbers[pairs == pair].min()) for pair in found]
+            blocks = _first(turn, pairs, numbers, 3)
+        for block, (found, first) in enumerate(blocks):
+            own, of_pairs = numbers[turn == block], pairs[turn == block]
+            np.testing.assert_array_equal(found, np.unique(of_pairs))
+            assert first.tolist() == [int(own[of_pairs == pair].min()) for pair in found]
 
 
 def test_warps_of_a_block_need_not_be_neighbours():

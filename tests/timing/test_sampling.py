@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, places, slowest, unseen
+from softlab.timing.dealing import places
+from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest, unseen
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
 
