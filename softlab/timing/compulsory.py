@@ -66,11 +66,10 @@ def _of_grid(every: np.ndarray, times: np.ndarray, known: int, total: int, exten
         every, times: int64, the distinct sectors, ascending, and how many of the ``known`` blocks have each.
         total: blocks of the grid.
     """
-    so_far = np.concatenate(([0], np.cumsum(times)))
     rest, found = len(every), 0.0
     for first, last in extents:
         low, high = every.searchsorted(first), every.searchsorted(last, "right")
-        met, all_of_them = int(high - low), int(so_far[high] - so_far[low])
+        met, all_of_them = int(high - low), int(times[low:high].sum())
         if met:
             share = max(1.0, blocks_per_sector(met / all_of_them, known / total, total, 1.0))
             found += max(met, min(last - first + 1, all_of_them * total / (known * share)))

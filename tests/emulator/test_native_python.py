@@ -100,6 +100,23 @@ def test_machine_code_is_kept_for_later_processes(monkeypatch: pytest.MonkeyPatc
 
 
 @needs_llvm
+def test_machine_code_is_that_of_this_function_alone() -> None:
+    text = (
+        "LIMIT = 3\ndef helper(a: int) -> int:\n    return a + LIMIT\ndef f(a: int) -> int:\n    return helper(a) * 2\n"
+    )
+    others = ("LIMIT = 4", "a - LIMIT", "helper(a) * 3", "f(a: float)", "def f(a: int) -> int:\n    a += 1")
+    parts = ("LIMIT = 3", "a + LIMIT", "helper(a) * 2", "f(a: int)", "def f(a: int) -> int:")
+
+    def key(text: str) -> str:
+        names: dict = {}
+        exec("from __future__ import annotations\n" + text, names)
+        return CompiledFunction(names["f"])._key
+
+    keys = [key(text.replace(part, other)) for part, other in zip(parts, others, strict=True)]
+    assert len({key(text), *keys}) == 1 + len(parts)
+    assert key(text) == key("# a comment\n\n" + text)
+
+
 def test_a_call_takes_whole_numbers_as_many_as_there_are_parameters() -> None:
     call = CompiledFunction(_thrice).call
     assert call(np.int64(-3)) == LIMIT - 9  # what has an index is a whole number

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import ctypes
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,6 +50,8 @@ _BITS = 64
 _CALLS, _START_CALLS = 1000, 300
 #: The same where the machine code is on the disk: finding and reading it takes about 2 milliseconds.
 _STORED_CALLS = 20
+#: This module is a part of what machine code is made of.
+_OWN_TEXT = Path(__file__).read_text("utf-8")
 #: Helpers that are called, where others are written into their callers.
 _OUT_OF_LINE: set[Any] = set()
 _Helper = TypeVar("_Helper", bound=Callable[..., int])
@@ -94,7 +97,7 @@ class CompiledFunction:
 
     @cached_property
     def _key(self) -> str:
-        return key_of([Path(__file__).read_text("utf-8"), str(DATA_OFFSET), *_sources(self.function)])
+        return key_of([_OWN_TEXT, sys.version, str(DATA_OFFSET), *_parts_of(self.function)])
 
     @cached_property
     def _stored(self) -> bool:
@@ -154,20 +157,24 @@ def write_call(ir: Any, module: Any, inner: Any) -> None:
     block.ret(block.call(of_python(block, 1, of_one), [block.call(inner, numbers)]))
 
 
-def _sources(function: FunctionType) -> list[str]:
-    """The source of a function and of all that it calls, and the numbers of their modules that they read."""
+def _parts_of(function: FunctionType) -> list[str]:
+    """What Python made of a function and of all that it calls, and the numbers of their modules that they read.
+
+    Two sources with the same of these do the same. Sources themselves would have to be parsed, which takes 5
+    milliseconds for each function.
+    """
     found: dict[FunctionType, list[str]] = {}
     pending = [function]
     while pending:
         one = pending.pop()
         if one in found:
             continue
-        text = textwrap.dedent(inspect.getsource(one))
-        names = sorted({node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)})
-        known = [(name, one.__globals__[name]) for name in names if name in one.__globals__]
+        code = one.__code__
+        known = [(name, one.__globals__[name]) for name in code.co_names if name in one.__globals__]
         pending += [value for _, value in known if isinstance(value, FunctionType)]
         numbers = [f"{name} {value!r}" for name, value in known if isinstance(value, Number)]
-        found[one] = [text, str(one in _OUT_OF_LINE), *numbers]
+        made = one.__annotations__, code.co_argcount, code.co_varnames, code.co_names, code.co_consts, code.co_code
+        found[one] = [repr(made), str(one in _OUT_OF_LINE), *numbers]
     return [text for texts in found.values() for text in texts]
 
 
