@@ -118,7 +118,7 @@ class Loop:
         return np.array([(one.offset, one.space, one.kind) for one in self.accesses], np.int64)
 
     def note(self, seconds: float, blocks: np.ndarray, warps: np.ndarray) -> None:
-        """Add the seconds of the processor that a call has taken for runs of these blocks, each of so many warps."""
+        """Add the seconds that a call has taken for runs of these blocks, each with its number of warps."""
         self._calls += 1
         self._gain += float((self._once[blocks] + self._per_warp[blocks] * warps).sum()) - seconds
         self.pays = self._calls < _CALLS or self._gain > 0

@@ -285,7 +285,7 @@ def standing(path: int, paths: Int64s) -> int:
 
 
 def is_full(about: Int64s, at: int, warps: int, state: Int64s) -> int:
-    """Whether a block may log more of so many warps than there is room for, or no more runs are allowed."""
+    """Whether a block of this number of warps may log more than there is room for, or no more runs are allowed."""
     if state[RUNS] >= state[MOST] or state[ENTRIES] + warps > state[ENTRY_ROOM]:
         return 1
     if state[NOTED] + warps * about[at + GUARDS] > state[GUARD_ROOM]:
