@@ -99,7 +99,6 @@ def test_machine_code_is_kept_for_later_processes(monkeypatch: pytest.MonkeyPatc
     assert not any(CompiledFunction(_thrice).ready("hot") for _ in range(600))
 
 
-@needs_llvm
 def test_machine_code_is_that_of_this_function_alone() -> None:
     text = (
         "LIMIT = 3\ndef helper(a: int) -> int:\n    return a + LIMIT\ndef f(a: int) -> int:\n    return helper(a) * 2\n"
@@ -117,6 +116,7 @@ def test_machine_code_is_that_of_this_function_alone() -> None:
     assert key(text) == key("# a comment\n\n" + text)
 
 
+@needs_llvm
 def test_a_call_takes_whole_numbers_as_many_as_there_are_parameters() -> None:
     call = CompiledFunction(_thrice).call
     assert call(np.int64(-3)) == LIMIT - 9  # what has an index is a whole number
