@@ -32,8 +32,8 @@ def gather(
     code: Int32s, lanes: UInt32s, path: UInt32s, numbers: Int64s, counts: Int64s, kept: Int64s, places: Int64s,
 ) -> int:  # fmt: skip
     """Copy what the chosen warps execute to ``code``, ``lanes`` and ``path``, and their requests to ``numbers``,
-    ``counts`` and ``kept``. Two fields of ``numbers`` change for :func:`look_up`: the lines become the number of sectors
-    of a request, and the lines of the busiest bank become the place in ``sectors`` where these begin."""
+    ``counts`` and ``kept``. Two fields of ``numbers`` change for :func:`look_up`: the lines become the number of
+    sectors of a request, and the lines of the busiest bank become the place in ``sectors`` where these begin."""
     at, asked, filled = 0, 0, 0
     for k in range(warps):
         warp, first = chosen[k], at
