@@ -94,6 +94,7 @@ SLOW = (
     "tests/hardware/test_thirteenth_kernels.py",
     "tests/hardware/test_twelfth_kernels.py",
     "tests/hardware/test_twentieth_kernels.py",
+    "tests/hardware/test_twenty_fifth_kernels.py",
     "tests/hardware/test_twenty_first_kernels.py",
     "tests/hardware/test_twenty_fourth_kernels.py",
     "tests/hardware/test_twenty_second_kernels.py",

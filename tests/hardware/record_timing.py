@@ -14,9 +14,9 @@ SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (
 (``twelfth_cases``), "thirteenth" (``thirteenth_cases``), "fourteenth" (``fourteenth_cases``), "fifteenth"
 (``fifteenth_cases``), "sixteenth" (``sixteenth_cases``), "seventeenth" (``seventeenth_cases``), "eighteenth"
 (``eighteenth_cases``), "nineteenth" (``nineteenth_cases``), "twentieth" (``twentieth_cases``), "twenty_first"
-(``twenty_first_cases``), "twenty_second" (``twenty_second_cases``), "twenty_third" (``twenty_third_cases``) and
-"twenty_fourth" (``twenty_fourth_cases``). All but the last are development sets: the model was changed after it was
-looked at with each.
+(``twenty_first_cases``), "twenty_second" (``twenty_second_cases``), "twenty_third" (``twenty_third_cases``),
+"twenty_fourth" (``twenty_fourth_cases``) and "twenty_fifth" (``twenty_fifth_cases``). All but the last are development
+sets: the model was changed after it was looked at with each.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -66,6 +66,7 @@ from tests.hardware import (
     timing_cases,
     twelfth_cases,
     twentieth_cases,
+    twenty_fifth_cases,
     twenty_first_cases,
     twenty_fourth_cases,
     twenty_second_cases,
@@ -110,7 +111,7 @@ SETS |= {"eleventh": eleventh_cases, "twelfth": twelfth_cases, "thirteenth": thi
 SETS |= {"fourteenth": fourteenth_cases, "fifteenth": fifteenth_cases, "sixteenth": sixteenth_cases}
 SETS |= {"seventeenth": seventeenth_cases, "eighteenth": eighteenth_cases, "nineteenth": nineteenth_cases}
 SETS |= {"twentieth": twentieth_cases, "twenty_first": twenty_first_cases, "twenty_second": twenty_second_cases}
-SETS |= {"twenty_third": twenty_third_cases, "twenty_fourth": twenty_fourth_cases}
+SETS |= {"twenty_third": twenty_third_cases, "twenty_fourth": twenty_fourth_cases, "twenty_fifth": twenty_fifth_cases}
 #: Where predictions and records of all sets are.
 DATA = Path(__file__).parents[1] / "data"
 

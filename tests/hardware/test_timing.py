@@ -24,10 +24,15 @@ NOT_PREDICTED |= {"fifteenth": {"hamming_mma"}, "seventeenth": {"kirsch_edges", 
 NOT_PREDICTED |= {"nineteenth": {"dealt_primes"}, "twentieth": {"mean_differences"}}
 
 
-@pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
-def test_the_set_has_launches_of_many_kinds(chosen):
+#: Set -> the least number of its launches, if it is a small one.
+SMALL_SETS = {"twenty_fifth": 70}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_set_has_launches_of_many_kinds(name):
+    chosen = SETS[name]
     found = chosen.cases()
-    assert len(found) >= 120
+    assert len(found) >= SMALL_SETS.get(name, 120)
     assert len({case.name for case in found}) == len(found)
     assert sum(case.category not in chosen.DRAM for case in found) >= 2 / 3 * len(found)
     assert len({case.category for case in found}) >= 12
