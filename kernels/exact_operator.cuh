@@ -228,6 +228,7 @@ struct ExactForward : ExactReductions<ExactForward<T, which, read_once>, T> {
   using typename Base::RowStatistic;
   using typename Base::Total;
   static constexpr int inputs = 1;
+  static constexpr bool late_input = false;
   static constexpr bool keeps_exponential = read_once && which == Algorithm::softmax && sizeof(T) == sizeof(Compute);
 
   static __device__ T filler() { return static_cast<T>(minus_infinity<Compute>()); }
@@ -318,6 +319,7 @@ struct ExactBackward : ExactReductions<ExactBackward<T, which>, T> {
   using typename Base::RowStatistic;
   using typename Base::Total;
   static constexpr int inputs = 2;
+  static constexpr bool late_input = which == Algorithm::log_softmax;
   static constexpr bool keeps_exponential = false;
 
   static __device__ T filler() { return static_cast<T>(Compute(0)); }

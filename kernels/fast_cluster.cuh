@@ -5,9 +5,8 @@
 //          exchange only a maximum and a sum.
 // Idea     If there are fewer rows than SMs, the cluster gives work to the other SMs.
 // Traffic  Global memory: each element read once and written once. Between blocks: 8 bytes per warp and block.
-// Launch   block block_size, in clusters of `cluster` blocks along x; any grid that is a multiple of `cluster`:
-//          clusters stride over the rows. Portable clusters have at most 8 blocks. For 16, the launch must allow the
-//          non-portable size.
+// Launch   block block_size, in clusters of `cluster` blocks along x; a cluster for each row. Portable clusters have at
+//          most 8 blocks. For 16, the launch must allow the non-portable size.
 // Idea     `resident` says how many blocks an SM must hold: the compiler then gives a thread no more registers than
 //          that leaves. Without it (0) some of these kernels take a few registers too many for one more block.
 // Limits   sm_90. A block's slice (row / cluster, rounded up to 8 packs) has at most packs * block_size packs.
@@ -23,7 +22,7 @@ template<
 __global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size, resident)
     fast_cluster(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
-  fast_block_rows<Forward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, y, rows, cols);
+  fast_block_row<Forward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, y, rows, cols);
 }
 
 template<
@@ -32,5 +31,5 @@ template<
 __global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size, resident)
     fast_cluster_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
-  fast_block_rows<Backward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, dx, rows, cols);
+  fast_block_row<Backward<T, algorithm>, pack_size, packs, block_size, cluster, unaligned>(source, dx, rows, cols);
 }

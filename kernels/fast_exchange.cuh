@@ -25,12 +25,33 @@
 #endif
 
 template<template<typename> class Reduction, int width, typename Compute>
-__device__ Compute reduce_lanes(Compute value) {
+struct LanesReduction {
+  static __device__ Compute of(Compute value) {
 #pragma unroll
-  for (int mask = width / 2; mask > 0; mask /= 2) {
-    value = Reduction<Compute>()(value, __shfl_xor_sync(0xffffffff, value, mask));
+    for (int mask = width / 2; mask > 0; mask /= 2) {
+      value = Reduction<Compute>()(value, __shfl_xor_sync(0xffffffff, value, mask));
+    }
+    return value;
   }
-  return value;
+};
+
+#if __CUDA_ARCH__ >= 800
+// One instruction takes the maximum of 32 integers. Floats are in the order of their bits as integers, if the bits
+// behind the sign of negative ones are inverted. No value is NaN: larger_of() lets the number win.
+template<>
+struct LanesReduction<Max, 32, float> {
+  static __device__ float of(float value) {
+    return __int_as_float(in_order(__reduce_max_sync(0xffffffff, in_order(__float_as_int(value)))));
+  }
+
+ private:
+  static __device__ int in_order(int bits) { return bits ^ (bits >> 31 & 0x7fffffff); }
+};
+#endif
+
+template<template<typename> class Reduction, int width, typename Compute>
+__device__ Compute reduce_lanes(Compute value) {
+  return LanesReduction<Reduction, width, Compute>::of(value);
 }
 
 // The exchange among the `block_size / 32` warps of each of `cluster` blocks. A kernel calls cluster_arrive() first,
@@ -131,3 +152,45 @@ class Exchange {
     }
   }
 };
+
+// Whether the threads of a block exchange their own sums: a few more words in shared memory, and fewer shuffles.
+template<class Operator, int block_size>
+constexpr bool exchanges_threads = !Operator::exact && block_size <= 256 && sizeof(typename Operator::Compute) == 4;
+
+// The sums of all threads of a block, and one maximum per warp. Afterwards each lane reads the sums of 16 threads.
+template<int block_size>
+struct ThreadSums {
+  static constexpr int lanes = block_size / 16;
+  static constexpr int warps = block_size / 32;
+
+  float4 sums[block_size / 4];
+  float4 largest[(warps + 3) / 4];
+
+  __device__ void put_sum(float sum) { reinterpret_cast<float*>(sums)[threadIdx.x] = sum; }
+  __device__ void put_largest(float value) {
+    if (threadIdx.x % 32 == 0) { reinterpret_cast<float*>(largest)[threadIdx.x / 32] = value; }
+  }
+  __device__ float largest_of_warp(int warp) const { return reinterpret_cast<const float*>(largest)[warp]; }
+
+  // The lanes 2 i and 2 i + 1 read the sums of warp i. Eight neighbouring lanes read all banks at once.
+  static __device__ int lane() { return threadIdx.x % lanes; }
+  static __device__ int warp_of_lane() { return lane() / 2; }
+  __device__ float sum_of_lane() const {
+    float sum[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float4 part = sums[lane() / 2 * 8 + (lane() + 2 * i) % 8];
+      sum[i] = (part.x + part.y) + (part.z + part.w);
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+};
+
+// The statistic of the row that a block keeps. `own` has the maximum of the thread's warp and the thread's own sum.
+template<class Operator, int block_size>
+__device__ typename Operator::Statistic exchange_threads(const typename Operator::Statistic& own) {
+  __shared__ ThreadSums<block_size> shared;
+  Operator::put(shared, own);
+  __syncthreads();
+  return Operator::merge_threads(shared);
+}

@@ -927,7 +927,7 @@ __device__ void fused_warp_rows(
   }
 }
 
-// As fast_block_rows: `cluster` blocks share a row.
+// As fast_block_row, in a loop: `cluster` blocks share a row.
 template<class Operators, class Shape, int cluster, class First, class Second, class Store>
 __device__ void fused_block_rows(
     const First& first, const Second& second, const Store& store, long long rows, long long cols) {

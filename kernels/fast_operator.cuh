@@ -93,14 +93,16 @@ struct Forward {
   using Word = Compute;  // what moves between blocks
   // Whether sums have the same bits in any order (exact_operator.cuh).
   static constexpr bool exact = false;
+  // Whether the last input has no part in the statistic.
+  static constexpr bool late_input = false;
   // The same operator for elements that are read a second time.
   using Reread = Forward<T, which, false>;
 
   static __device__ T filler() { return static_cast<T>(minus_infinity<Compute>()); }
 
-  // The statistic of the elements that a group of `width` lanes keeps.
+  // The maximum of a group of `width` lanes, and the sum of this lane.
   template<int width, class Fragment>
-  static __device__ Statistic reduce_group(Fragment& fragment) {
+  static __device__ Statistic reduce_thread(Fragment& fragment) {
     const Compute largest = reduce_lanes<Max, width>(fragment.largest());
     const Compute reference = reference_of(largest);
     Compute sum = 0;
@@ -109,7 +111,13 @@ struct Forward {
       sum += e;
       if constexpr (keeps_exponential) { x[0] = e; }
     });
-    return {largest, reduce_lanes<Sum, width>(sum)};
+    return {largest, sum};
+  }
+  // The statistic of the elements that a group of `width` lanes keeps.
+  template<int width, class Fragment>
+  static __device__ Statistic reduce_group(Fragment& fragment) {
+    const Statistic thread = reduce_thread<width>(fragment);
+    return {thread.largest, reduce_lanes<Sum, width>(thread.sum)};
   }
 
   // identity() is the statistic of no elements. add() takes in the elements of one thread, chunk by chunk: when the
@@ -160,6 +168,21 @@ struct Forward {
       sum += partial[i + lane].sum * exponential_or_zero(partial[i + lane].largest - reference);
     }
     return {largest, reduce_lanes<Sum, width>(sum)};
+  }
+
+  // The statistic of the whole row, from one per thread of a block (ThreadSums).
+  template<class Shared>
+  static __device__ void put(Shared& shared, const Statistic& own) {
+    shared.put_sum(own.sum);
+    shared.put_largest(own.largest);
+  }
+  template<class Shared>
+  static __device__ Statistic merge_threads(const Shared& shared) {
+    Compute largest = shared.largest_of_warp(0);
+#pragma unroll
+    for (int warp = 1; warp < Shared::warps; ++warp) { largest = fmax(largest, shared.largest_of_warp(warp)); }
+    const Compute scale = exponential_or_zero(shared.largest_of_warp(Shared::warp_of_lane()) - reference_of(largest));
+    return {largest, reduce_lanes<Sum, Shared::lanes>(shared.sum_of_lane() * scale)};
   }
 
   // Turns an element, or its exponential, into the result. `own` is the statistic of the group that keeps the element.
@@ -213,14 +236,28 @@ struct Backward {
   };
   using Word = Compute;
   static constexpr bool exact = false;
+  static constexpr bool late_input = which == Algorithm::log_softmax;
 
   static __device__ T filler() { return static_cast<T>(Compute(0)); }
 
+  // The sum of this lane.
   template<int width, class Fragment>
-  static __device__ Statistic reduce_group(Fragment& fragment) {
+  static __device__ Statistic reduce_thread(Fragment& fragment) {
     Compute sum = 0;
     fragment.template visit<false>([&](const Compute* v) { sum += which == Algorithm::softmax ? v[0] * v[1] : v[0]; });
-    return {reduce_lanes<Sum, width>(sum)};
+    return {sum};
+  }
+  template<int width, class Fragment>
+  static __device__ Statistic reduce_group(Fragment& fragment) {
+    return {reduce_lanes<Sum, width>(reduce_thread<width>(fragment).sum)};
+  }
+  template<class Shared>
+  static __device__ void put(Shared& shared, const Statistic& own) {
+    shared.put_sum(own.sum);
+  }
+  template<class Shared>
+  static __device__ Statistic merge_threads(const Shared& shared) {
+    return {reduce_lanes<Sum, Shared::lanes>(shared.sum_of_lane())};
   }
 
   static __device__ Statistic identity() { return {Compute(0)}; }

@@ -40,14 +40,13 @@ struct ThreadSlice {
   }
 };
 
-// The slice of `thread` in `block`, where `blocks` blocks share a row. A row beyond the last one has no elements. Each
-// block takes whole lines of 128 bytes (8 packs of 16 bytes). Head and tail belong to block 0. The tail has at least
-// `beyond` elements, if the row has them beside its head. Number: a type that holds `cols`.
+// The slice of `thread` in `block`, where `blocks` blocks share a row. Each block takes whole lines of 128 bytes (8 packs
+// of 16 bytes). Head and tail belong to block 0. The tail has at least `beyond` elements, if the row has them beside its
+// head. Number: a type that holds `cols`.
 template<int pack_size, bool unaligned, int beyond = 0, typename Number = long long, typename T>
-__device__ ThreadSlice thread_slice(
-    const T* array, long long row, long long rows, long long cols, int thread, int block = 0, int blocks = 1) {
+__device__ ThreadSlice
+row_slice(const T* array, long long row, long long cols, int thread, int block = 0, int blocks = 1) {
   ThreadSlice slice{row * cols, 0, 0, 0, 0, 0, 0};
-  if (row >= rows) { return slice; }
   const auto length = static_cast<Number>(cols);
   if constexpr (unaligned) {
     const auto index =
@@ -63,6 +62,14 @@ __device__ ThreadSlice thread_slice(
   slice.stop = min(slice.body_packs, (block + 1) * packs_per_block);
   slice.first_head_tail = block == 0 ? thread : slice.head_tail;
   return slice;
+}
+
+// As row_slice(); a row beyond the last one has no elements.
+template<int pack_size, bool unaligned, int beyond = 0, typename Number = long long, typename T>
+__device__ ThreadSlice thread_slice(
+    const T* array, long long row, long long rows, long long cols, int thread, int block = 0, int blocks = 1) {
+  if (row >= rows) { return {row * cols, 0, 0, 0, 0, 0, 0}; }
+  return row_slice<pack_size, unaligned, beyond, Number>(array, row, cols, thread, block, blocks);
 }
 
 // The largest element of a pack. One instruction compares two halves with two others, without a conversion. With
@@ -103,6 +110,10 @@ __device__ inline void xor_word(uint2& word, unsigned int bits) { word.x ^= bits
 __device__ inline void xor_word(uint4& word, unsigned int bits) {
   word.x ^= bits, word.y ^= bits, word.z ^= bits, word.w ^= bits;
 }
+__device__ inline unsigned short& first_of(unsigned short& word) { return word; }
+__device__ inline unsigned int& first_of(unsigned int& word) { return word; }
+__device__ inline unsigned int& first_of(uint2& word) { return word.x; }
+__device__ inline unsigned int& first_of(uint4& word) { return word.x; }
 
 // One pack of each input, at the same columns.
 template<class Operator, int pack_size>
@@ -124,6 +135,10 @@ struct InputPacks {
   __device__ void load_if(bool wanted, const T* const (&source)[inputs], long long offset) {
 #pragma unroll
     for (int k = 0; k < inputs; ++k) { ::load_if(wanted, input[k].word, source[k] + offset); }
+  }
+  // Makes the first input a function of the last one. zero: 0, which the compiler does not know.
+  __device__ void wait_for_late_input(unsigned int zero) {
+    first_of(input[0].word) ^= first_of(input[inputs - 1].word) & zero;
   }
   // Calls f for each column with an array of the inputs' values. With `change`, the first input takes what f leaves in
   // values[0].
@@ -192,6 +207,17 @@ struct RowFragment {
 #pragma unroll
         for (int k = 0; k < inputs; ++k) { xor_word(body[j].input[k].word, zero); }
       }
+    }
+  }
+
+  // The compiler would load an input that the statistic does not need behind the statistic, to save registers. Then the
+  // row waits for memory twice. `zero` is 0, but the compiler does not know that. So the first input needs the others.
+  __device__ void load_before_statistic(unsigned int zero) {
+    if constexpr (Operator::late_input) {
+#pragma unroll
+      for (int j = 0; j < packs; ++j) { body[j].wait_for_late_input(zero); }
+#pragma unroll
+      for (int e = 0; e < head_tail_per_thread; ++e) { head_tail[e].wait_for_late_input(zero); }
     }
   }
 

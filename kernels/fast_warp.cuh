@@ -4,8 +4,7 @@
 //          bytes, so one instruction of a warp reads eight rows. Each lane issues the loads of all its packs, usually
 //          two, before it uses the first.
 // Traffic  Global memory: each element read once and written once. No shared memory, no barrier.
-// Launch   block 128, one-dimensional; any grid: warps stride over the rows. A warp takes 32 / width * rows_at_once
-//          rows at a time.
+// Launch   block 128, one-dimensional; a group of lanes for each row. A warp takes 32 / width * rows_at_once rows.
 // Limits   A row has at most packs * width packs of pack_size elements; if `unaligned`, a head and a tail come on top.
 //          Without `unaligned`, cols is a multiple of pack_size, and the arrays start at a multiple of a pack. With it,
 //          all arrays have the same distance from a multiple of a pack.
@@ -22,24 +21,23 @@ __device__ void fast_warp_rows(const T* const (&source)[Operator::inputs], T* ta
   const int lane = threadIdx.x % width;
   const int group = threadIdx.x % 32 / width;
   const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
-  const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / 32;
+  const long long first = warp * rows_per_warp;
+  const auto zero = static_cast<unsigned int>(rows >> 63);
 
-  // All lanes of a warp stay in the loop together, because they shuffle together. Groups beyond the last row keep
-  // nothing.
-  for (long long first = warp * rows_per_warp; first < rows; first += warps * rows_per_warp) {
-    RowFragment<Operator, pack_size, packs, width, unaligned> fragment[rows_at_once];
-    ThreadSlice slice[rows_at_once];
+  // All lanes of a warp shuffle together. Groups beyond the last row keep nothing.
+  RowFragment<Operator, pack_size, packs, width, unaligned> fragment[rows_at_once];
+  ThreadSlice slice[rows_at_once];
 #pragma unroll
-    for (int r = 0; r < rows_at_once; ++r) {
-      slice[r] = thread_slice<pack_size, unaligned>(source[0], first + r * groups + group, rows, cols, lane);
-      fragment[r].load(slice[r], source);
-    }
+  for (int r = 0; r < rows_at_once; ++r) {
+    slice[r] = thread_slice<pack_size, unaligned>(source[0], first + r * groups + group, rows, cols, lane);
+    fragment[r].load(slice[r], source);
+    fragment[r].load_before_statistic(zero);
+  }
 #pragma unroll
-    for (int r = 0; r < rows_at_once; ++r) {
-      const auto row = Operator::template reduce_group<width>(fragment[r]);
-      fragment[r].launder_registers(static_cast<unsigned int>(rows >> 63));
-      fragment[r].store(slice[r], target, typename Operator::Result(row, row));
-    }
+  for (int r = 0; r < rows_at_once; ++r) {
+    const auto row = Operator::template reduce_group<width>(fragment[r]);
+    fragment[r].launder_registers(zero);
+    fragment[r].store(slice[r], target, typename Operator::Result(row, row));
   }
 }
 

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(block_size)
     invariant_block(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
   using Operator = ExactForward<T, algorithm>;
-  fast_block_rows<Operator, pack_size, packs, block_size, 1, unaligned>(source, y, rows, cols);
+  fast_block_row<Operator, pack_size, packs, block_size, 1, unaligned>(source, y, rows, cols);
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
@@ -47,7 +47,7 @@ __global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     invariant_cluster(const T* x, T* y, long long rows, long long cols) {
   const T* const source[] = {x};
   using Operator = ExactForward<T, algorithm>;
-  fast_block_rows<Operator, pack_size, packs, block_size, cluster, unaligned>(source, y, rows, cols);
+  fast_block_row<Operator, pack_size, packs, block_size, cluster, unaligned>(source, y, rows, cols);
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(block_size)
     invariant_block_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   using Operator = ExactBackward<T, algorithm>;
-  fast_block_rows<Operator, pack_size, packs, block_size, 1, unaligned>(source, dx, rows, cols);
+  fast_block_row<Operator, pack_size, packs, block_size, 1, unaligned>(source, dx, rows, cols);
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>
@@ -88,7 +88,7 @@ __global__ void SOFTLAB_CLUSTER(cluster) __launch_bounds__(block_size)
     invariant_cluster_backward(const T* dy, const T* y, T* dx, long long rows, long long cols) {
   const T* const source[] = {dy, y};
   using Operator = ExactBackward<T, algorithm>;
-  fast_block_rows<Operator, pack_size, packs, block_size, cluster, unaligned>(source, dx, rows, cols);
+  fast_block_row<Operator, pack_size, packs, block_size, cluster, unaligned>(source, dx, rows, cols);
 }
 
 template<typename T, Algorithm algorithm, int pack_size, int packs, int block_size, int cluster, bool unaligned>

@@ -56,6 +56,7 @@ from softlab.plans.fast_rows import (
     name_of,
     row_of,
     take,
+    whole_grid,
 )
 from softlab.plans.fast_strided import strided
 from softlab.plans.instantiations import WARP_SIZE, WarpShape
@@ -268,7 +269,7 @@ def _warp(request: PlanRequest, log: StepLog, row: Row, shape: WarpShape, rule: 
     log.note("How many lanes own a row?", width, rule, GROUP_WIDTHS, packs=row.packs, unaligned=row.unaligned)
     log.note("How many packs does a lane hold?", packs, "as few as hold the row")
     kernel = kernel_of(request, WARP, (row.pack_size, packs, width, 1), row.unaligned)
-    blocks = grid_of(request, log, -(-request.rows // (WARP_BLOCK // width)), "one group of lanes per row")
+    blocks = whole_grid(request, log, -(-request.rows // (WARP_BLOCK // width)), "one group of lanes per row")
     return Choice(name_of(request, WARP), row.pack_size, (WARP_BLOCK, 1), blocks, kernel, warp=shape)
 
 
@@ -413,5 +414,5 @@ def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut, rule: str) ->
     log.note("Which block size?", block_size, rule, BLOCK_SIZES, packs=row.packs)
     packs = log.note("How many packs does a thread hold?", cut.taken(row.packs), "as few as hold the row")
     kernel = kernel_of(request, BLOCK, (row.pack_size, packs, block_size), row.unaligned)
-    blocks = grid_of(request, log, request.rows, "one block per row")
+    blocks = whole_grid(request, log, request.rows, "one block per row")
     return Choice(name_of(request, BLOCK), row.pack_size, (block_size, 1), blocks, kernel)

@@ -21,7 +21,7 @@ from softlab.plans.fast_limits import (
     SIXTEEN_BLOCKS,
     Cut,
 )
-from softlab.plans.fast_rows import CLUSTER, GRID, PIPELINE, STREAM, Row, grid_of, kernel_of, name_of
+from softlab.plans.fast_rows import CLUSTER, GRID, PIPELINE, STREAM, Row, grid_of, kernel_of, name_of, whole_grid
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
 from softlab.plans.planner import Choice, PlanRequest, StepLog
 
@@ -52,7 +52,7 @@ def cluster(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
         log.note("How many blocks must an SM hold?", cut.resident, rule, packs=packs)
     more = (cut.resident,) if cut.resident else ()
     kernel = kernel_of(request, CLUSTER, (row.pack_size, packs, cut.block_size, cut.cluster), row.unaligned, more)
-    blocks = grid_of(request, log, request.rows * cut.cluster, "one cluster per row")
+    blocks = whole_grid(request, log, request.rows * cut.cluster, "one cluster per row")
     return Choice(name_of(request, CLUSTER), row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
 
 

@@ -61,6 +61,17 @@ def grid_of(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
     return log.note("How many blocks?", min(blocks, MOST_BLOCKS), rule, rows=request.rows)
 
 
+def whole_grid(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
+    """The blocks for all rows, of a kernel that has no loop over rows.
+
+    Raises:
+        PlanError: a grid does not have so many.
+    """
+    if blocks > MOST_BLOCKS:
+        raise PlanError(f"a grid has at most {MOST_BLOCKS} blocks; {request.rows} rows take {blocks}")
+    return log.note("How many blocks?", blocks, rule, rows=request.rows)
+
+
 def kernel_of(
     request: PlanRequest, kernel: str, numbers: Sequence[int | str], flag: bool | None, more: tuple[int, ...] = ()
 ) -> Instantiation:

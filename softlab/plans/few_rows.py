@@ -31,9 +31,9 @@ from softlab.plans.planner import PlanRequest, StepLog
 from softlab.plans.short_rows import Problem, Weights, most_head_tail
 
 #: Units of an exchange among the warps of a block, beside one per warp: the barrier, and a second butterfly.
-EXCHANGE = 3
+EXCHANGE = 1
 #: Units of an exchange among the blocks of a cluster beside that of each block.
-CLUSTER_EXCHANGE = 10
+CLUSTER_EXCHANGE = 12
 #: More for each block of the cluster, which starts and sends to all others: once, and for each cluster on its SM.
 CLUSTER_BLOCK, CLUSTER_ON_SM = 1, 0.35
 #: Threads of the blocks of a cluster, where such blocks hold the row: larger ones start later and wait for more warps.

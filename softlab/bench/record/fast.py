@@ -127,8 +127,8 @@ def wrong(work: Workload, got: Any, truth: Any) -> bool:
     return not error <= allowed
 
 
-def microseconds(launches: Sequence[Callable[[], Any]], graph: bool) -> float:
-    """The median time of one launch."""
+def microseconds(launches: Sequence[Callable[[], Any]], graph: bool, before: Callable[[], Any] | None = None) -> float:
+    """The median time of one launch. ``before`` is called before each replay of the graph, and not timed."""
     import torch
 
     spans = []
@@ -142,11 +142,16 @@ def microseconds(launches: Sequence[Callable[[], Any]], graph: bool) -> float:
             torch.cuda.synchronize()
             spans.append((time.perf_counter() - start) * 1e6)
         return statistics.median(spans) / len(launches) / WITHOUT_GRAPH_TIMES
-    return statistics.median(replayed(launches, REPEATS))
+    return statistics.median(replayed(launches, REPEATS, before))
 
 
-def replayed(launches: Sequence[Callable[[], Any]], replays: int) -> list[float]:
-    """Microseconds of one launch in each replay of a CUDA graph of all launches, after one replay."""
+def replayed(
+    launches: Sequence[Callable[[], Any]], replays: int, before: Callable[[], Any] | None = None
+) -> list[float]:
+    """Microseconds of one launch in each replay of a CUDA graph of all launches, after one replay.
+
+    ``before`` is called before each replay, and not timed.
+    """
     import torch
 
     recorded = torch.cuda.CUDAGraph()
@@ -157,6 +162,8 @@ def replayed(launches: Sequence[Callable[[], Any]], replays: int) -> list[float]
     recorded.replay()
     events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(replays)]
     for start, stop in events:
+        if before:
+            before()
         start.record()
         recorded.replay()
         stop.record()
@@ -164,8 +171,8 @@ def replayed(launches: Sequence[Callable[[], Any]], replays: int) -> list[float]
     return [1000 * start.elapsed_time(stop) / len(launches) for start, stop in events]
 
 
-def measured(work: Workload, name: str, buffers: Views, truth: Any) -> float:
-    """Microseconds of one launch of a peer.
+def measured(work: Workload, name: str, buffers: Views, truth: Any, before: Callable[[], Any] | None = None) -> float:
+    """Microseconds of one launch of a peer. ``before``: as in :func:`replayed`.
 
     Raises:
         Refused: it does not take the problem. ValueError: its result is wrong.
@@ -193,7 +200,7 @@ def measured(work: Workload, name: str, buffers: Views, truth: Any) -> float:
             for launch in launches[:2]:
                 launch()
         torch.cuda.synchronize()
-    return microseconds(launches, graph)
+    return microseconds(launches, graph, before)
 
 
 def wanted(work: Workload, name: str, slow_cols: Sequence[int], selection: Selection = EVERYTHING) -> bool:
