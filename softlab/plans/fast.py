@@ -294,6 +294,8 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         fewest = 1 if request.element.itemsize == 8 else 2
     width = next((w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * _most_packs(row)), GROUP_WIDTHS[-1])
     row_bytes = request.cols * request.element.itemsize
+    if request.element.itemsize == 2 and request.policy != INVARIANT and row_bytes <= tiles.MOST_ROW_BYTES:
+        return _beside_memory(request, row, fewest, width)
     if request.element.itemsize == 8 and (timed := fast_doubles.lanes(request, row)):
         return _over(row, timed[0])
     if row_bytes > tiles.MOST_ROW_BYTES:
@@ -311,6 +313,21 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         )  # fmt: skip
         chosen = flight.best(_with_instructions(request, row, candidates))
         width = chosen.block_size if chosen else width
+    return _over(row, width)
+
+
+def _beside_memory(request: PlanRequest, row: Row, fewest: int, width: int) -> WarpShape:
+    """This number of lanes if their instructions hide behind memory; else the most that hide, or those of least cost.
+
+    17 packs in 16 lanes take as many instructions as 32. Of a row with a head and a tail always the most that hide:
+    more lanes share these elements.
+    """
+    problem = _problem(request)
+    widths = [w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * flight.WARP_PACKS]
+    costs = {w: short_rows.of_fast(problem, _over(row, w), unaligned=row.unaligned).blended for w in widths}
+    hidden = [w for w in widths if costs[w] <= short_rows.HIDDEN * problem.memory]
+    if row.unaligned or width not in hidden:
+        width = hidden[-1] if hidden else min(widths, key=costs.__getitem__)
     return _over(row, width)
 
 

@@ -30,6 +30,8 @@ SECTOR_TIME = {2: 0.11, 4: 0.06, 8: 0.06}
 
 #: How sharp the largest term bounds a kernel in :attr:`Cost.blended`.
 BLEND = 6
+#: How much of memory's time a kernel may cost, blended, whose instructions count as hidden: they take 0.95 of it.
+HIDDEN = 1.1
 
 
 @dataclass(frozen=True)

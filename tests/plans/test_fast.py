@@ -348,8 +348,12 @@ def test_arrays_that_begin_anywhere() -> None:
 
 
 def test_a_grid_has_its_limit() -> None:
-    plan = made(2**33, 2000)
-    assert plan.grid == MOST_BLOCKS < 2**31
+    """A kernel with a loop over rows takes more rows than a grid has blocks, the others do not."""
+    plan = made(2**33, 40_000, "float64")
+    assert (plan.kernel, plan.grid) == ("fast_pipeline", MOST_BLOCKS)
+    assert MOST_BLOCKS < 2**31
+    with pytest.raises(PlanError, match=rf"a grid has at most {MOST_BLOCKS} blocks; {2**33} rows take {2**33}"):
+        made(2**33, 2000)
 
 
 def test_kernels_of_the_reference_are_not_for_this_policy() -> None:
