@@ -46,6 +46,7 @@ SLOW = (
     "tests/course/test_notebooks.py",
     "tests/course/test_solutions.py",
     "tests/cuda/test_disassembly.py::test_a_changed_entry_is_printed_anew",
+    "tests/cuda/test_precompiled.py::test_a_source",
     "tests/cuda/test_precompiled.py::test_later",
     "tests/emulator/opcodes/test_compiled.py::test_the_bits_are_those",
     "tests/emulator/test_asynchronous.py",
