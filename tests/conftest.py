@@ -172,10 +172,27 @@ PTX_ALONE = (
     "tests/operators/test_operators.py::test_longer_rows",
     "tests/operators/test_operators.py::test_the_device_changes",
     "tests/plans/test_first_rungs.py",
+    "tests/plans/test_short_rows.py::test_issue_is",
     "tests/test_aliases.py",
     "tests/test_device_launches.py",
     "tests/test_findings.py",
     "tests/test_foreign_files.py",
+    "tests/test_host_members.py",
+    "tests/test_kernel_arguments.py",
+    "tests/test_kernel_files.py",
+    "tests/test_kernel_texts.py",
+    "tests/test_kernel_variables.py",
+    "tests/test_old_files.py",
+    "tests/test_places.py",
+    "tests/test_program_files.py",
+)
+#: The few of them that do ask for counters, or for the lines that are counted.
+COUNTED = (
+    "tests/test_findings.py::test_a_run_without_faults",
+    "tests/test_kernel_files.py::test_the_instantiation_of_the_host",
+    "tests/test_kernel_files.py::test_another_kernel_of_the_file",
+    "tests/test_kernel_files.py::test_a_part_of_a_program",
+    "tests/test_kernel_texts.py::test_a_whole_program",
 )
 
 _SLOW_PATHS = {start.rstrip("/") for start in SLOW if "::" not in start}
@@ -283,7 +300,8 @@ def machine_code_where_it_is_asked_for(request: pytest.FixtureRequest, monkeypat
 
     `make test` runs it for all tests.
     """
-    if "not further" in request.config.option.markexpr and request.node.nodeid.startswith(PTX_ALONE):
+    name = request.node.nodeid
+    if "not further" in request.config.option.markexpr and name.startswith(PTX_ALONE) and not name.startswith(COUNTED):
         monkeypatch.setattr("softlab.kernel.emulation.disassemble", _no_machine_code)
 
 
