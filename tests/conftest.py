@@ -46,6 +46,7 @@ SLOW = (
     "tests/course/test_notebooks.py",
     "tests/course/test_solutions.py",
     "tests/cuda/test_disassembly.py::test_a_changed_entry_is_printed_anew",
+    "tests/cuda/test_precompiled.py::test_a_source",
     "tests/cuda/test_precompiled.py::test_later",
     "tests/emulator/opcodes/test_compiled.py::test_the_bits_are_those",
     "tests/emulator/test_asynchronous.py",
@@ -140,20 +141,58 @@ SLOW = (
 #: Tests of results, faults and PTX: no counter of the machine code is asked for there. Beginnings of test ids.
 PTX_ALONE = (
     "tests/course/test_behaviour.py",
+    "tests/course/test_hints.py",
     "tests/course/test_places.py",
     "tests/emulator/",
+    "tests/explorers/test_order.py",
+    "tests/explorers/test_shuffles.py::test_every_lane_ends",
     "tests/faults/",
     "tests/fuzz/",
+    "tests/instruments/test_arenas.py",
+    "tests/instruments/test_cluster_ends.py",
+    "tests/instruments/test_cluster_names.py",
+    "tests/instruments/test_guesses.py",
     "tests/instruments/test_hazards.py",
     "tests/instruments/test_null_pointers.py",
     "tests/instruments/test_object_bounds.py",
     "tests/instruments/test_other_accesses.py",
     "tests/instruments/test_pointers.py",
+    "tests/instruments/test_random_races.py",
+    "tests/instruments/test_repeated_atomics.py",
     "tests/instruments/test_shared_races.py",
     "tests/instruments/test_undefined.py",
     "tests/kernels/test_fast_strided.py",
     "tests/kernels/test_fast_strip_grid.py",
+    "tests/kernels/test_gradients.py",
+    "tests/kernels/test_invariant.py",
+    "tests/kernels/test_results.py",
+    "tests/operators/test_gradients.py::TestTrace::test_output_and_plan",
+    "tests/operators/test_operators.py::TestTheDefaultPolicy",
+    "tests/operators/test_operators.py::TestTrace::test_output_is",
+    "tests/operators/test_operators.py::test_longer_rows",
+    "tests/operators/test_operators.py::test_the_device_changes",
     "tests/plans/test_first_rungs.py",
+    "tests/plans/test_short_rows.py::test_issue_is",
+    "tests/test_aliases.py",
+    "tests/test_device_launches.py",
+    "tests/test_findings.py",
+    "tests/test_foreign_files.py",
+    "tests/test_host_members.py",
+    "tests/test_kernel_arguments.py",
+    "tests/test_kernel_files.py",
+    "tests/test_kernel_texts.py",
+    "tests/test_kernel_variables.py",
+    "tests/test_old_files.py",
+    "tests/test_places.py",
+    "tests/test_program_files.py",
+)
+#: The few of them that do ask for counters, or for the lines that are counted.
+COUNTED = (
+    "tests/test_findings.py::test_a_run_without_faults",
+    "tests/test_kernel_files.py::test_the_instantiation_of_the_host",
+    "tests/test_kernel_files.py::test_another_kernel_of_the_file",
+    "tests/test_kernel_files.py::test_a_part_of_a_program",
+    "tests/test_kernel_texts.py::test_a_whole_program",
 )
 
 _SLOW_PATHS = {start.rstrip("/") for start in SLOW if "::" not in start}
@@ -261,7 +300,8 @@ def machine_code_where_it_is_asked_for(request: pytest.FixtureRequest, monkeypat
 
     `make test` runs it for all tests.
     """
-    if "not further" in request.config.option.markexpr and request.node.nodeid.startswith(PTX_ALONE):
+    name = request.node.nodeid
+    if "not further" in request.config.option.markexpr and name.startswith(PTX_ALONE) and not name.startswith(COUNTED):
         monkeypatch.setattr("softlab.kernel.emulation.disassemble", _no_machine_code)
 
 

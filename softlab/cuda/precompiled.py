@@ -63,6 +63,10 @@ def stored_headers(
 ) -> Iterator[list[str]]:
     """Further options for NVRTC: to use what is stored of the source's headers, or to store it. [] where it is no use.
 
+    Sources of other names share what is stored, since NVRTC gives the same code (seen in 12.9, with ``-G`` and ``-rdc``
+    too). They do so only in one folder, where NVRTC looks for headers first, and without ``#pragma once``, which NVRTC
+    remembers by the source's name.
+
     Arguments:
         source, file: CUDA C++, and the name that it is compiled under.
         headers: name -> text of the headers that are no files.
@@ -72,7 +76,9 @@ def stored_headers(
     if not (version >= _SINCE and _OPEN_FILES.is_dir() and begins_with_large_headers(source, headers)):
         yield []
         return
-    parts = [first_directives(source), file, dict(headers), list(flags)]
+    directives = first_directives(source)
+    place = file if "pragma" in directives else os.path.dirname(file)
+    parts = [directives, place, dict(headers), list(flags)]
     key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     kept = _kept(os.getpid())
     if key in kept:

@@ -86,9 +86,9 @@ def small(monkeypatch: pytest.MonkeyPatch):
     """A function that compiles a source whose header counts as large here."""
     monkeypatch.setattr(precompiled, "_LARGE", re.compile("value.h"))
 
-    def small_(value="1", options=()) -> Program:
+    def small_(value="1", options=(), begins="", file="kernel.cu") -> Program:
         headers = {"value.h": f"#define VALUE {value}"}
-        return compile_program(SMALL, "add", headers=headers, options=options, cache=False)
+        return compile_program(begins + SMALL, "add", headers=headers, options=options, file=file, cache=False)
 
     return small_
 
@@ -115,6 +115,36 @@ def test_another_text_of_a_header_and_other_options_are_stored_anew(uses, small)
     small(options=("-DOTHER",))
     small()
     assert uses == ["create", "create", "create", "use"]
+
+
+NAMED = """#include <cooperative_groups.h>
+namespace {
+__device__ int calls;
+template <typename T> __global__ void add(T* x) { x[0] += __LINE__ + sizeof(__FILE__) + atomicAdd(&calls, 1); }
+template __global__ void add<int>(int*);
+}
+static __global__ void hidden(int* x) { cooperative_groups::this_thread_block().sync(), x[1] = calls; }
+__global__ void last(int* x) { x[2] = calls; }
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-G", "--relocatable-device-code=true")])
+def test_a_source_of_another_name_starts_from_the_same_headers(uses, monkeypatch, options):
+    """Its code is that of a compilation without them: its lines, and names that come of the file's name, too."""
+    compile_program(GROUPS.format(2), "sum", file="a.cu", options=options, cache=False)
+    stored = compile_program(NAMED, "last", file="another.cuh", options=options, cache=False)
+    assert uses == ["create", "use"]
+    monkeypatch.setattr(precompiled, "_SINCE", (99, 0))
+    plain = compile_program(NAMED, "last", file="another.cuh", options=options, cache=False)
+    assert stored == plain
+    assert "another_cuh" in stored.ptx
+
+
+@pytest.mark.parametrize("begins", ["", "#pragma once\n"])
+def test_a_source_in_another_folder_or_one_that_is_read_once_is_stored_anew(uses, small, begins):
+    for file in ("a.cu", "b.cu", "folder/a.cu"):
+        small(begins=begins, file=file)
+    assert uses == ["create", "create" if begins else "use", "create"]
 
 
 def test_a_damaged_file_is_compiled_without(uses, small):

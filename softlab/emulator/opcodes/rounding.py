@@ -292,34 +292,38 @@ def _exact_fma(a: float, b: float, c: float, mode: str) -> float:
         return float(_F64(a) * _F64(b) + _F64(c))
     if not math.isfinite(c):
         return c  # a * b may overflow, but is finite
-    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    (a_whole, a_parts), (b_whole, b_parts), (c_whole, c_parts) = (x.as_integer_ratio() for x in (a, b, c))
+    # Denominators are powers of two: both parts become whole numbers times 2**last.
+    product_last = 2 - a_parts.bit_length() - b_parts.bit_length()
+    c_last = 1 - c_parts.bit_length()
+    last = min(product_last, c_last)
+    exact = (a_whole * b_whole << product_last - last) + (c_whole << c_last - last)
     if exact == 0:
         product_sign = math.copysign(1, a) * math.copysign(1, b)
         if product_sign == math.copysign(1, c):
             return math.copysign(0.0, c)
         return -0.0 if mode == "rm" else 0.0
-    return round_fraction(exact, mode)
+    return round_scaled(exact, last, mode)
 
 
-def round_fraction(exact: Fraction, mode: str) -> float:
-    """A number other than 0 as float64 in this mode; correct for subnormals and overflow."""
-    negative, size = exact < 0, abs(exact)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()
-    if size < Fraction(2) ** exponent:
-        exponent -= 1
-    last = max(exponent - 52, -1074)
-    scaled = size / Fraction(2) ** last
-    whole = scaled.numerator // scaled.denominator
-    rest = scaled - whole
-    away = {"rn": rest > Fraction(1, 2) or (rest == Fraction(1, 2) and whole % 2), "rz": False}
-    away |= {"rm": negative and rest > 0, "rp": not negative and rest > 0}
-    whole += bool(away[mode])
-    if whole.bit_length() + last > 1024:
+def round_scaled(whole: int, last: int, mode: str) -> float:
+    """``whole * 2**last``, not 0, as float64 in this mode; correct for subnormals and overflow."""
+    negative, size = whole < 0, abs(whole)
+    lost = max(size.bit_length() - 53, -1074 - last)
+    if lost > 0:
+        rest, half = size & (1 << lost) - 1, 1 << lost - 1
+        size >>= lost
+        last += lost
+        if mode == "rn":
+            size += rest > half or (rest == half and size & 1)
+        elif mode != "rz":
+            size += rest > 0 and negative == (mode == "rm")
+    if size.bit_length() + last > 1024:
         grows = mode == "rn" or (mode == "rm" and negative) or (mode == "rp" and not negative)
-        size_rounded = math.inf if grows else float(np.finfo(_F64).max)
+        result = math.inf if grows else float(np.finfo(_F64).max)
     else:
-        size_rounded = math.ldexp(whole, last)
-    return -size_rounded if negative else size_rounded
+        result = math.ldexp(size, last)
+    return -result if negative else result
 
 
 def fused_f64(mode: str) -> Callable:
