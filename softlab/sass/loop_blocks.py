@@ -44,10 +44,12 @@ from softlab.sass.steps import Steps
 from softlab.sass.streams import Kind, Space
 from softlab.sass.widths import SIGNED, WIDTHS, width_of
 
+#: Who sees an access in order, as where it is volatile: all see all in order here.
+_ORDERED = ("STRONG", "SM", "GPU", "SYS")
 #: Modifiers of loads and stores that are known, besides the widths, and their spaces.
 _ACCESSES: dict[str, tuple[Space, tuple[str, ...]]] = {
-    "LDG": (Space.GLOBAL, ("E", "CONSTANT")), "STG": (Space.GLOBAL, ("E",)), "LDS": (Space.SHARED, ()),
-    "STS": (Space.SHARED, ()), "LDL": (Space.LOCAL, ()), "STL": (Space.LOCAL, ()),
+    "LDG": (Space.GLOBAL, ("E", "CONSTANT", *_ORDERED)), "STG": (Space.GLOBAL, ("E", *_ORDERED)),
+    "LDS": (Space.SHARED, ()), "STS": (Space.SHARED, ()), "LDL": (Space.LOCAL, ()), "STL": (Space.LOCAL, ()),
 }  # fmt: skip
 #: Bytes of a constant at most.
 _CONSTANT_BYTES = 8

@@ -278,6 +278,8 @@ class Machine:
                         last = self.changes, self.issued
                     if patience is not None and self.issued - last[1] > patience:
                         raise self._infinite_loop(f"have stored nothing for {patience} instructions")
+                    if self.pace is not None and self.pace.never_ends:
+                        raise self._infinite_loop("have taken more than 50 ms of a GPU and have not ended")
                     if progress is not None:
                         before, ended = ended, self._ended_blocks
                         progress(ended - before)

@@ -20,6 +20,8 @@ _LATENCIES = {
     **dict.fromkeys(("LDG", "LD"), 280.0), **dict.fromkeys(("ATOMG", "ATOM"), 320.0), "MEMBAR": 690.0,
     **dict.fromkeys(("LDS", "ATOMS", "SHFL", "BAR"), 30.0),
 }  # fmt: skip
+#: Cycles that the warps take in the mean before they are taken for ones that never end: 50 ms of a GPU.
+MOST_CYCLES = 100_000_000
 #: Lanes at one instruction that are this close to the first of them execute it together.
 _TOGETHER = 100.0
 
@@ -42,6 +44,11 @@ class Pace:
     def take(self, lanes: Lanes, cycles: float) -> None:
         """These lanes have executed a run that takes so long."""
         self.clock[lanes.warps] += cycles
+
+    @property
+    def never_ends(self) -> bool:
+        """Whether the warps have taken so long that nobody waits for their end."""
+        return float(self.clock.mean()) > MOST_CYCLES
 
     def meet(self, groups: np.ndarray) -> None:
         """The warps of each row of (n, warps) go on together, when the last one has come."""

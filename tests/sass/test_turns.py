@@ -8,7 +8,7 @@ import pytest
 from softlab.cuda.disassembly import find_nvdisasm
 from softlab.errors import Error, KernelFault
 from softlab.kernel import Kernel
-from softlab.sass import interpret
+from softlab.sass import interpret, pace
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 LOCK = """extern "C" __global__ void lock(int* x) {
@@ -57,6 +57,15 @@ def test_a_block_without_the_one_that_it_waits_for_is_found_at_once():
         interpret(Kernel(CHAIN, "chain"), 12, 32, args, blocks=[3], budget=100_000)
     assert (caught.value.kind, caught.value.line) == ("infinite-loop", 3)
     assert "waits for one that is not interpreted" in str(caught.value)
+
+
+def test_turns_by_time_end_after_a_time(monkeypatch):
+    """Blocks that store in each turn of a loop without end never look in vain, and their turns take long."""
+    source = 'extern "C" __global__ void on(volatile int* x) {\n  while (x[0] == 0) x[1] += 1;\n}'
+    monkeypatch.setattr(pace, "MOST_CYCLES", 300_000)
+    with pytest.raises(KernelFault, match="have taken more than 50 ms of a GPU and have not ended") as caught:
+        Kernel(source, "on").estimate(2, 32, (np.zeros(2, np.int32),))
+    assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
 
 
 def test_a_loop_without_end_of_the_only_block_is_not_laid_to_others():
