@@ -33,6 +33,7 @@ from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
 from softlab.sass.steps import Steps
 from softlab.sass.streams import Streams
+from softlab.sass.taking import Dealing
 
 #: The architecture whose machine code is known.
 ARCHITECTURE = "sm_90"
@@ -143,6 +144,7 @@ def interpret(
     budget: int | None = None,
     variables: VariableValues | None = None,
     paced: bool = False,
+    sharers: int = 0,
     **watched: Any,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
@@ -157,6 +159,8 @@ def interpret(
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
+        sharers: as if so many blocks took work from the same counters (:mod:`softlab.sass.taking`); 0: those that are
+            interpreted take all.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
@@ -164,7 +168,7 @@ def interpret(
         EstimateError: the program is for another architecture.
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
-    shape = kernel.program, _three(grid), _three(block), smem, blocks, budget
+    shape = kernel.program, _three(grid), _three(block), smem, blocks, budget, sharers
     try:
         return _interpreted_launch(*shape, args, variables, paced, True, watched)
     except BadAddress:
@@ -178,6 +182,7 @@ def _interpreted_launch(
     smem: int,
     blocks: Sequence[int] | None,
     budget: int | None,
+    sharers: int,
     args: Sequence[Any],
     variables: VariableValues | None,
     paced: bool,
@@ -193,6 +198,8 @@ def _interpreted_launch(
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = _setup(program, grid, block, smem, blocks, budget, parameters, memory)
+    if sharers:
+        setup = replace(setup, dealing=Dealing(setup.blocks, sharers))
     with _machine(compiled) as machine:
         machine.begin(setup, paced=paced, loops=loops)
         machine.run(**watched)

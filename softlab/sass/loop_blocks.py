@@ -103,8 +103,9 @@ class _Made:
 class Describer:
     """Straight runs of a code as blocks, where the compiler knows them."""
 
-    def __init__(self, code: Code, heads: frozenset[int], steps: Steps) -> None:
-        self._code, self._heads, self._steps = code, heads, steps
+    def __init__(self, code: Code, heads: frozenset[int], steps: Steps, left: frozenset[int] = frozenset()) -> None:
+        """``left``: instructions that are left to the machine."""
+        self._code, self._heads, self._steps, self._left = code, heads, steps, left
         self._known: dict[int, Block | None] = {}
         self._stacks_grow = may_recurse(code)
         self._behind_calls = tuple(one.index + 1 for one in code.instructions if one.opcode == "CALL")
@@ -147,7 +148,7 @@ class Describer:
         made = _Made(done[-1].index + 1)
         for offset, instruction in enumerate(done):
             opcode = registry.find(instruction.opcode)
-            if opcode is None:
+            if opcode is None or instruction.index in self._left:
                 raise NotImplementedError
             if opcode.kind == "pure":
                 step = self._steps.pure(opcode, instruction, choice)
