@@ -7,7 +7,7 @@ others have come meanwhile, then depends on how long each instruction takes. The
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -32,9 +32,24 @@ class Pace:
     def __init__(self, warps: int) -> None:
         self.clock = np.zeros(warps)
 
-    def choose(self, paths: Mapping[int, Iterable[Lanes]]) -> int:
-        """The instruction whose lanes execute next."""
-        return min(paths, key=lambda pc: min(float(self.clock[lanes.warps].min()) for lanes in paths[pc]))
+    def choose(self, paths: Mapping[int, Sequence[Lanes]]) -> int:
+        """The instruction whose lanes execute next. paths: by instruction, whoever has come last stands last.
+
+        Paths of one warp take turns: with each of them the clock of all goes on.
+        """
+        least = {pc: min(float(self.clock[lanes.warps].min()) for lanes in paths[pc]) for pc in paths}
+        first = min(least, key=least.__getitem__)
+        for pc, clock in least.items():
+            if pc == first:
+                break
+            if clock <= least[first] + _TOGETHER and self._share_a_warp(paths[first], paths[pc]):
+                return pc
+        return first
+
+    def _share_a_warp(self, some: Sequence[Lanes], others: Sequence[Lanes]) -> bool:
+        """Whether a warp that would go on with ``some`` is also one of the others."""
+        warps = np.concatenate([lanes.warps[self.first(lanes)] for lanes in some])
+        return any(np.isin(lanes.warps, warps).any() for lanes in others)
 
     def first(self, lanes: Lanes) -> np.ndarray:
         """(k,) bool: the warps of a set that go on now; the others are ahead of them."""

@@ -9,6 +9,7 @@ from softlab.cuda.disassembly import find_nvdisasm
 from softlab.errors import Error, KernelFault
 from softlab.kernel import Kernel
 from softlab.sass import interpret, pace
+from softlab.sass.lanes import Lanes
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 LOCK = """extern "C" __global__ void lock(int* x) {
@@ -43,6 +44,33 @@ extern "C" __global__ void rounds(float* x, float* y) {
 def test_lanes_of_a_warp_that_wait_for_a_lock_let_its_holder_go_on():
     found = interpret(Kernel(LOCK, "lock"), 1, 40, (np.zeros(2, np.int32),))
     assert found.output(0).tolist() == [0, 40]
+
+
+@pytest.mark.parametrize(("blocks", "threads"), [(1, 64), (4, 32)])
+def test_the_holder_goes_on_in_turns_by_time_too(blocks, threads):
+    """The lanes that look share their warp's time with it."""
+    found = interpret(Kernel(LOCK, "lock"), blocks, threads, (np.zeros(2, np.int32),), paced=True)
+    assert found.output(0).tolist() == [0, blocks * threads]
+
+
+def test_a_lock_whose_holder_waits_for_the_others_is_named():
+    source = LOCK.replace("__threadfence", "__syncwarp")
+    for threads in (32, 64):
+        with pytest.raises(KernelFault, match="wait for what none of them does") as caught:
+            Kernel(source, "lock").estimate(1, threads, (np.zeros(2, np.int32),))
+        assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
+
+
+def test_paths_of_a_warp_take_turns_and_others_go_by_their_clocks():
+    turns, live = pace.Pace(3), np.full(3, 15, np.uint32)
+    both, late, early = (Lanes(np.array(w), np.full(len(w), 1, np.uint32), live) for w in ([0, 1], [0], [1, 2]))
+    turns.clock[:] = 50, 10, 40
+    assert turns.choose({9: [late], 4: [both]}) == 9  # warp 0 stands at both
+    assert turns.choose({4: [both], 9: [late]}) == 4
+    turns.clock[0] = 500
+    assert turns.choose({9: [late], 4: [both]}) == 4  # warp 0 does not go on with 1
+    turns.clock[:] = 50, 60, 40
+    assert turns.choose({9: [late], 4: [early]}) == 4
 
 
 def test_blocks_that_wait_for_earlier_ones_go_on_in_their_order():
