@@ -61,16 +61,25 @@ def takers(code: Sequence[MachineInstruction]) -> frozenset[int]:
     jumps = ((places.get(target, n + 1), n) for n, one in enumerate(code) for target in one.targets)
     loops = [(first, last) for first, last in jumps if first <= last]
     sums = [place for place, one in enumerate(code) if _is_sum(one)]
-    found = {
-        place
-        for place in sums
-        for first, last in loops
-        if first <= place <= last
-        and _is_at_one_place(code[first:place], code[place + 1 : last + 1], code[place])
-        and _ends_the_loop(code[first : last + 1], place - first, (code[first].address, code[last].address))
-    }
+    found = {place for place in sums if decides_when_loops_end(code, place, loops, at_one_place=True)}
     counters = {_counter(code, place) for place in found} - {""}
     return frozenset(found | {place for place in sums if _counter(code, place) in counters})
+
+
+def decides_when_loops_end(
+    code: Sequence[MachineInstruction], place: int, loops: Iterable[tuple[int, int]], *, at_one_place: bool = False
+) -> bool:
+    """Whether an atomic does the same in each turn of one of the loops, whose end follows from what it gives.
+
+    Arguments:
+        loops: the first and the last instruction of each. at_one_place: what it adds or swaps may be another value.
+    """
+    return any(
+        _is_the_same(code[first:place], code[place + 1 : last + 1], code[place], at_one_place)
+        and _ends_the_loop(code[first : last + 1], place - first, (code[first].address, code[last].address))
+        for first, last in loops
+        if first <= place <= last
+    )
 
 
 def takers_of(code: Code) -> frozenset[int]:
@@ -103,13 +112,17 @@ def _counter(code: Sequence[MachineInstruction], place: int) -> str:
     return ""
 
 
-def _is_at_one_place(
-    before: Sequence[MachineInstruction], behind: Sequence[MachineInstruction], atomic: MachineInstruction
+def _is_the_same(
+    before: Sequence[MachineInstruction], behind: Sequence[MachineInstruction], atomic: MachineInstruction, place: bool
 ) -> bool:
-    """Whether an atomic has the same address in each turn of a loop. before, behind: the loop's other instructions."""
+    """Whether an atomic has the same operands in each turn of a loop, or the same ``place`` alone.
+
+    Arguments:
+        before, behind: the loop's other instructions.
+    """
     address = next(operand for operand in atomic.operands if "[" in operand)
     found = registers(atomic)
-    named = frozenset() if found is None else frozenset(one for one in found.reads if _names(address, one))
+    named = frozenset() if found is None else frozenset(one for one in found.reads if not place or _names(address, one))
     return bool(named) and all(_is_fixed(before, behind, one) for one in named)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.cuda.registers import registers
-from softlab.sass.taking import takers
+from softlab.sass.taking import decides_when_loops_end, takers
 
 #: Atomics that take longer in L2: 1 adds floats, which waits longer for the same sector; 2 compares, which takes its
 #: unit for longer; 4 adds doubles, which does both; 0 are all others. 3: a compare-and-swap of shared memory that a
@@ -112,8 +112,10 @@ def _reads_clock(one: MachineInstruction) -> bool:
 
 
 def _tries_again(code: Sequence[MachineInstruction], place: int, loops: Sequence[tuple[int, int]]) -> bool:
-    return _may_wait(code[place]) and any(
-        _same_again(code[first : last + 1], code[place]) for first, last in loops if first <= place <= last
+    inside = [(first, last) for first, last in loops if first <= place <= last]
+    return _may_wait(code[place]) and (
+        any(_same_again(code[first : last + 1], code[place]) for first, last in inside)
+        or decides_when_loops_end(code, place, inside)
     )
 
 
