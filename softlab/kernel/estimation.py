@@ -12,7 +12,6 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct
-from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
 from softlab.errors import EstimateError, KernelFault, UnsupportedInstruction
 from softlab.hardware.devices import Device, with_article
@@ -314,7 +313,7 @@ class _Blocks:
         self._columns = columns if len(self._parts) == 1 else None
         self.launch = replace(
             self.launch,
-            extents=_extents(found.mapped),
+            extents=_extents(found.places),
             driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
             stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
         )
@@ -368,6 +367,6 @@ def _on_host(argument: Any) -> Any:
     return argument.get() if hasattr(argument, "get") and hasattr(argument, "__cuda_array_interface__") else argument
 
 
-def _extents(mapped: Sequence[Mapped]) -> tuple[tuple[int, int], ...]:
-    """The first and last sector of each array."""
-    return tuple(sorted({(m.base // _SECTOR, (m.base + m.nbytes - 1) // _SECTOR) for m in mapped if m.nbytes}))
+def _extents(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The first and last sector of each array. places: their addresses and bytes."""
+    return tuple(sorted({(at // _SECTOR, (at + size - 1) // _SECTOR) for at, size in places if size}))

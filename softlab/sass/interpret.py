@@ -58,8 +58,9 @@ class Interpretation:
     ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
     blocks in the order of their linear indices. ``blocks``: these indices. ``driver_calls``: the driver's functions
     that were called, such as ``vprintf``, whose instructions are not in the streams. ``stack_bytes``: the largest stack
-    of a thread, where functions call themselves; else 0. ``mapped``: where the arrays of the arguments lie, those in
-    structs and tables of pointers among them: the sectors of ``streams`` are in them.
+    of a thread, where functions call themselves; else 0. ``places``: (address, bytes) of each array of the arguments,
+    those in structs and tables of pointers among them, and of each variable in global memory: the sectors of
+    ``streams`` are in them.
     """
 
     code: tuple[Instruction, ...]
@@ -67,7 +68,7 @@ class Interpretation:
     blocks: tuple[int, ...]
     driver_calls: tuple[str, ...]
     stack_bytes: int
-    mapped: tuple[Mapped, ...]
+    places: tuple[tuple[int, int], ...]
     _memory: GlobalMemory = field(repr=False)
     _arrays: dict[int, tuple[Mapped, np.ndarray]] = field(repr=False)
 
@@ -203,7 +204,7 @@ def _interpreted_launch(
     with _machine(compiled) as machine:
         machine.begin(setup, paced=paced, loops=loops)
         machine.run(**watched)
-        return _interpretation(machine, mapped, args)
+        return _interpretation(machine, compiled.image, mapped, args)
 
 
 @contextmanager
@@ -215,9 +216,10 @@ def _machine(compiled: _Compiled) -> Iterator[Machine]:
     compiled.idle.append(machine)
 
 
-def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:
+def _interpretation(machine: Machine, image: Image, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:
     """What a machine has executed."""
     setup = machine.setup
+    variables = [(image.addresses[one.name], one.size or 0) for one in image.variables if one.space == "global"]
     arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
     return Interpretation(
         machine.code.instructions,
@@ -225,7 +227,7 @@ def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[A
         tuple(int(b) for b in setup.interpreted),
         tuple(setup.driver.called),
         machine.local.used if isinstance(machine.local, Stacks) else 0,
-        tuple(mapped),
+        (*((m.base, m.nbytes) for m in mapped), *variables),
         setup.memory,
         arrays,
     )
