@@ -12,7 +12,6 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct
-from softlab.emulator.machine.arguments import Mapped
 from softlab.emulator.ptx.unsupported import unsupported
 from softlab.errors import EstimateError, KernelFault, UnsupportedInstruction
 from softlab.hardware.devices import Device, with_article
@@ -22,6 +21,7 @@ from softlab.kernel.named_faults import named_fault
 from softlab.kernel.progress import ProgressBar
 from softlab.sass.lanes import WARP
 from softlab.sass.streams import Streams, WarpStream
+from softlab.sass.taking import without_period
 from softlab.timing import model, queues
 from softlab.timing import what_if as changes
 from softlab.timing.columns import Columns
@@ -146,8 +146,11 @@ def sample_launch(
     per_cluster = prod(launch.cluster)
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
     blocks = _Blocks(kernel, shape, given, launch)
-    counts = blocks.divide(blocks.interpret({b for one in samples for b in one.blocks}.union(*more), gpu), gpu)
-    if sample is None and per_cluster == 1:
+    wanted = {b for one in samples for b in one.blocks}.union(*more)
+    counts = blocks.deal(wanted, gpu) or blocks.divide(blocks.interpret(wanted, gpu), gpu)
+    if blocks.launch.dealt and sample is None:
+        samples = [_simulated(one, counts, blocks.longest(one, gpu), blocks, gpu) for one in samples]
+    elif sample is None and per_cluster == 1:
         longest = [blocks.longest(one, gpu) for one in samples]
         further = {
             b for one, long in zip(samples, longest, strict=True)
@@ -165,7 +168,9 @@ def _simulated(
 ) -> Sample:
     """The blocks of the SM that decides: it has the most to do, unless its blocks share the work with all others."""
     launch = blocks.launch
-    if launch.sharers == launch.blocks and sample.resident == sample.per_sm:
+    if launch.dealt and sample.resident < sample.per_sm:
+        return sample
+    if (launch.sharers == launch.blocks or launch.dealt) and sample.resident == sample.per_sm:
         return queues.usual(sample, counts, longest, queues.pieces(blocks.columns.streams))
     interval = parameters(device).block_interval(prod(launch.block))
     return slowest(sample, counts, launch.blocks, device.sm_count, longest, interval)
@@ -245,6 +250,27 @@ class _Blocks:
             return self._anew(range(launch.blocks), device)
         return counts
 
+    def deal(self, blocks: Collection[int], device: Device) -> dict[int, int]:
+        """As :meth:`interpret`, each with its part of the work that loops take by an atomic. None where no loop does
+        so, and where blocks get a piece at most and all of them can be interpreted together."""
+        launch, takes = self.launch, model.code_traits(self.launch.program).takes_work
+        if not takes or self._may_wait or prod(launch.cluster) > 1 or len(blocks) == launch.blocks:
+            return {}
+        own = without_period(blocks, launch.blocks)
+        at_once = model.held(launch, device).blocks_per_sm * device.sm_count
+        try:
+            more = self._interpret(own, max(len(own), launch.blocks // 2))
+            self._parts, self._columns, self.launch = [], None, launch
+            counts = self._interpret(own, launch.blocks)
+            fine = queues.is_too_much(counts, launch.blocks, at_once) or queues.take_several(self.columns.streams)
+            if fine and queues.have_less(more, counts):
+                self.launch = replace(self.launch, sharers=len(counts), dealt=True)
+                return counts
+        except KernelFault:  # these atomics are for something else
+            pass
+        self._parts, self._columns, self.launch = [], None, launch
+        return {}
+
     def _shared(self, counts: dict[int, int], at_once: int, device: Device) -> dict[int, int]:
         """The counts of more blocks than the interpreted ones if blocks share work, else none."""
         parts, columns, launch = self._parts, self.columns, self.launch
@@ -263,7 +289,7 @@ class _Blocks:
         self._parts = []
         return self.interpret(blocks, device)
 
-    def _interpret(self, blocks: Collection[int]) -> dict[int, int]:
+    def _interpret(self, blocks: Collection[int], sharers: int = 0) -> dict[int, int]:
         from softlab.sass import interpret
 
         with ProgressBar(len(blocks), "interpreting machine code") as progress:
@@ -276,6 +302,7 @@ class _Blocks:
                     paced=self._may_wait or self._warps_may_wait,
                     progress=progress,
                     patience=self._patience(len(blocks)),
+                    sharers=sharers,
                 )
             except KernelFault as fault:
                 raise named_fault(fault, self._kernel, self._args, self._shape.smem) from fault
@@ -286,7 +313,7 @@ class _Blocks:
         self._columns = columns if len(self._parts) == 1 else None
         self.launch = replace(
             self.launch,
-            extents=_extents(found.mapped),
+            extents=_extents(found.places),
             driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
             stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
         )
@@ -340,6 +367,6 @@ def _on_host(argument: Any) -> Any:
     return argument.get() if hasattr(argument, "get") and hasattr(argument, "__cuda_array_interface__") else argument
 
 
-def _extents(mapped: Sequence[Mapped]) -> tuple[tuple[int, int], ...]:
-    """The first and last sector of each array."""
-    return tuple(sorted({(m.base // _SECTOR, (m.base + m.nbytes - 1) // _SECTOR) for m in mapped if m.nbytes}))
+def _extents(places: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The first and last sector of each array. places: their addresses and bytes."""
+    return tuple(sorted({(at // _SECTOR, (at + size - 1) // _SECTOR) for at, size in places if size}))

@@ -33,6 +33,7 @@ from softlab.sass.memory import MOST_LOCAL_BYTES, GlobalMemory, Stacks
 from softlab.sass.setup import Index3, Setup
 from softlab.sass.steps import Steps
 from softlab.sass.streams import Streams
+from softlab.sass.taking import Dealing
 
 #: The architecture whose machine code is known.
 ARCHITECTURE = "sm_90"
@@ -57,8 +58,9 @@ class Interpretation:
     ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
     blocks in the order of their linear indices. ``blocks``: these indices. ``driver_calls``: the driver's functions
     that were called, such as ``vprintf``, whose instructions are not in the streams. ``stack_bytes``: the largest stack
-    of a thread, where functions call themselves; else 0. ``mapped``: where the arrays of the arguments lie, those in
-    structs and tables of pointers among them: the sectors of ``streams`` are in them.
+    of a thread, where functions call themselves; else 0. ``places``: (address, bytes) of each array of the arguments,
+    those in structs and tables of pointers among them, and of each variable in global memory: the sectors of
+    ``streams`` are in them.
     """
 
     code: tuple[Instruction, ...]
@@ -66,7 +68,7 @@ class Interpretation:
     blocks: tuple[int, ...]
     driver_calls: tuple[str, ...]
     stack_bytes: int
-    mapped: tuple[Mapped, ...]
+    places: tuple[tuple[int, int], ...]
     _memory: GlobalMemory = field(repr=False)
     _arrays: dict[int, tuple[Mapped, np.ndarray]] = field(repr=False)
 
@@ -143,6 +145,7 @@ def interpret(
     budget: int | None = None,
     variables: VariableValues | None = None,
     paced: bool = False,
+    sharers: int = 0,
     **watched: Any,
 ) -> Interpretation:
     """Interpret the machine code of a launch. The arrays stay as they are.
@@ -157,6 +160,8 @@ def interpret(
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
+        sharers: as if so many blocks took work from the same counters (:mod:`softlab.sass.taking`); 0: those that are
+            interpreted take all.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.
@@ -164,7 +169,7 @@ def interpret(
         EstimateError: the program is for another architecture.
         TypeError, ValueError: arguments that do not fit the parameters, or blocks that are not in the grid.
     """
-    shape = kernel.program, _three(grid), _three(block), smem, blocks, budget
+    shape = kernel.program, _three(grid), _three(block), smem, blocks, budget, sharers
     try:
         return _interpreted_launch(*shape, args, variables, paced, True, watched)
     except BadAddress:
@@ -178,6 +183,7 @@ def _interpreted_launch(
     smem: int,
     blocks: Sequence[int] | None,
     budget: int | None,
+    sharers: int,
     args: Sequence[Any],
     variables: VariableValues | None,
     paced: bool,
@@ -193,10 +199,12 @@ def _interpreted_launch(
     values = _Unchanged(variables, compiled.handles) if variables is not None else None
     parameters, mapped = pack_and_map(compiled.image, args, memory, values)
     setup = _setup(program, grid, block, smem, blocks, budget, parameters, memory)
+    if sharers:
+        setup = replace(setup, dealing=Dealing(setup.blocks, sharers))
     with _machine(compiled) as machine:
         machine.begin(setup, paced=paced, loops=loops)
         machine.run(**watched)
-        return _interpretation(machine, mapped, args)
+        return _interpretation(machine, compiled.image, mapped, args)
 
 
 @contextmanager
@@ -208,9 +216,10 @@ def _machine(compiled: _Compiled) -> Iterator[Machine]:
     compiled.idle.append(machine)
 
 
-def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:
+def _interpretation(machine: Machine, image: Image, mapped: Sequence[Mapped], args: Sequence[Any]) -> Interpretation:
     """What a machine has executed."""
     setup = machine.setup
+    variables = [(image.addresses[one.name], one.size or 0) for one in image.variables if one.space == "global"]
     arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
     return Interpretation(
         machine.code.instructions,
@@ -218,7 +227,7 @@ def _interpretation(machine: Machine, mapped: Sequence[Mapped], args: Sequence[A
         tuple(int(b) for b in setup.interpreted),
         tuple(setup.driver.called),
         machine.local.used if isinstance(machine.local, Stacks) else 0,
-        tuple(mapped),
+        (*((m.base, m.nbytes) for m in mapped), *variables),
         setup.memory,
         arrays,
     )

@@ -44,10 +44,12 @@ from softlab.sass.steps import Steps
 from softlab.sass.streams import Kind, Space
 from softlab.sass.widths import SIGNED, WIDTHS, width_of
 
+#: Who sees an access in order, as where it is volatile: all see all in order here.
+_ORDERED = ("STRONG", "SM", "GPU", "SYS")
 #: Modifiers of loads and stores that are known, besides the widths, and their spaces.
 _ACCESSES: dict[str, tuple[Space, tuple[str, ...]]] = {
-    "LDG": (Space.GLOBAL, ("E", "CONSTANT")), "STG": (Space.GLOBAL, ("E",)), "LDS": (Space.SHARED, ()),
-    "STS": (Space.SHARED, ()), "LDL": (Space.LOCAL, ()), "STL": (Space.LOCAL, ()),
+    "LDG": (Space.GLOBAL, ("E", "CONSTANT", *_ORDERED)), "STG": (Space.GLOBAL, ("E", *_ORDERED)),
+    "LDS": (Space.SHARED, ()), "STS": (Space.SHARED, ()), "LDL": (Space.LOCAL, ()), "STL": (Space.LOCAL, ()),
 }  # fmt: skip
 #: Bytes of a constant at most.
 _CONSTANT_BYTES = 8
@@ -101,8 +103,9 @@ class _Made:
 class Describer:
     """Straight runs of a code as blocks, where the compiler knows them."""
 
-    def __init__(self, code: Code, heads: frozenset[int], steps: Steps) -> None:
-        self._code, self._heads, self._steps = code, heads, steps
+    def __init__(self, code: Code, heads: frozenset[int], steps: Steps, left: frozenset[int] = frozenset()) -> None:
+        """``left``: instructions that are left to the machine."""
+        self._code, self._heads, self._steps, self._left = code, heads, steps, left
         self._known: dict[int, Block | None] = {}
         self._stacks_grow = may_recurse(code)
         self._behind_calls = tuple(one.index + 1 for one in code.instructions if one.opcode == "CALL")
@@ -145,7 +148,7 @@ class Describer:
         made = _Made(done[-1].index + 1)
         for offset, instruction in enumerate(done):
             opcode = registry.find(instruction.opcode)
-            if opcode is None:
+            if opcode is None or instruction.index in self._left:
                 raise NotImplementedError
             if opcode.kind == "pure":
                 step = self._steps.pure(opcode, instruction, choice)

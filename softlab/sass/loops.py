@@ -174,8 +174,11 @@ def _numbered(blocks: Sequence[Block]) -> list[Block]:
 class Loops:
     """The loops of a code, for one machine. ``at``: the loop of the run that begins at an instruction."""
 
-    def __init__(self, code: Code, heads: frozenset[int], steps: Steps, choice: str) -> None:
-        self._describer = Describer(code, heads, steps)
+    def __init__(
+        self, code: Code, heads: frozenset[int], steps: Steps, choice: str, left: frozenset[int] = frozenset()
+    ) -> None:
+        """``left``: instructions that are left to the machine."""
+        self._describer = Describer(code, heads, steps, left)
         self._steps, self.choice = steps, choice
         self._size = len(code.instructions)
         self._times: dict[int, int] = {}

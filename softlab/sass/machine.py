@@ -35,6 +35,7 @@ from softlab.sass.segments import PureStep, Segment, segments, way_of
 from softlab.sass.setup import Setup
 from softlab.sass.specials import special
 from softlab.sass.steps import Steps
+from softlab.sass.taking import takers_of
 from softlab.sass.turns import Turns
 
 
@@ -87,10 +88,12 @@ class Machine:
         self.code = code
         self._steps = steps
         self._heads = _heads(code)
+        #: The atomics by which loops take work.
+        self.takers = takers_of(code)
         #: Of all launches the runs, and of which steps they were made; the constants of the run that is being made.
         self._made_runs: dict[int, Run] = {}
         self._made_of: tuple[str, int] | None = None
-        self._loops = Loops(code, self._heads, steps, "none")
+        self._loops = Loops(code, self._heads, steps, "none", self.takers)
         self._rooms: dict[int, Room] = {}
         self._named: list[tuple[Instruction, tuple[Named, ...]]] = []
 
@@ -140,7 +143,7 @@ class Machine:
         if made_of != self._made_of:
             self._made_of, self._made_runs = made_of, {}
             if self._choice != self._loops.choice:
-                self._loops = Loops(self.code, self._heads, self._steps, self._choice)
+                self._loops = Loops(self.code, self._heads, self._steps, self._choice, self.takers)
 
     def end(self) -> None:
         """The launch is done: let go of what it held."""
@@ -278,6 +281,8 @@ class Machine:
                         last = self.changes, self.issued
                     if patience is not None and self.issued - last[1] > patience:
                         raise self._infinite_loop(f"have stored nothing for {patience} instructions")
+                    if self.pace is not None and self.pace.never_ends:
+                        raise self._infinite_loop("have taken more than 50 ms of a GPU and have not ended")
                     if progress is not None:
                         before, ended = ended, self._ended_blocks
                         progress(ended - before)

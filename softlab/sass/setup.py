@@ -11,6 +11,7 @@ from softlab.sass.calls import DriverCalls
 from softlab.sass.constants import Constants
 from softlab.sass.lanes import WARP
 from softlab.sass.memory import GlobalMemory
+from softlab.sass.taking import Dealing
 
 Index3 = tuple[int, int, int]
 #: Bytes in which an SM gives shared memory to blocks (compute capability 9.0).
@@ -23,7 +24,8 @@ class Setup:
 
     ``shared_bytes``: of a block's shared memory from its address 0 on, the reserved first KiB included.
     ``local_bytes``: of a thread's stack; the most that it may take where functions call themselves (``recursive``).
-    ``driver``: the functions of the driver. ``budget``: instructions that all warps together may issue.
+    ``driver``: the functions of the driver. ``budget``: instructions that all warps together may issue. ``dealing``:
+    which part of shared work the interpreted blocks get; None where they get what they can.
     """
 
     grid: Index3
@@ -39,6 +41,7 @@ class Setup:
     budget: int
     recursive: bool
     driver: DriverCalls
+    dealing: Dealing | None = None
 
     @property
     def blocks(self) -> int:

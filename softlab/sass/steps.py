@@ -16,7 +16,8 @@ TRACED = frozenset((
     "IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX", "VIADDMNMX", "VIMNMX3", "MOV", "UMOV", "SEL", "USEL", "FSEL", "P2R",
     "R2P", "SHF", "USHF", "LOP3", "ULOP3", "PLOP3", "UPLOP3", "PRMT", "UPRMT", "BREV", "UBREV", "POPC", "UPOPC",
     "SGXT", "USGXT", "BMSK", "UBMSK", "FADD", "FMUL", "FFMA", "FMNMX", "FSETP", "MUFU", "FCHK", "ULDC", "NOP",
-    "I2F", "I2FP", "F2I", "F2F", "FSET", "FLO", "UFLO", "DADD", "DMUL", "DFMA", "DSETP", "DMNMX",
+    "I2F", "I2FP", "F2I", "F2F", "FSET", "FLO", "UFLO", "DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "MEMBAR",
+    "ERRBAR", "CCTL",
 ))  # fmt: skip
 
 

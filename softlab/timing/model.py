@@ -13,6 +13,7 @@ from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import Occupancy, occupancy
 from softlab.sass.memory import STACK_LIMIT
+from softlab.timing import queues
 from softlab.timing.atomics import evened
 from softlab.timing.blocks import BlockClock
 from softlab.timing.columns import Columns
@@ -60,7 +61,8 @@ class Timed:
     ``extents``: the addresses of its arrays as sectors (first, last). ``cluster``: the blocks of one. ``driver_calls``:
     the functions of the driver that its threads called. ``stack_bytes``: the largest stack of a thread where functions
     call themselves, else 0. ``blocks_wait``: whether blocks wait for others of the grid. ``sharers``: the blocks that
-    were interpreted together where blocks share work (:mod:`softlab.timing.queues`), else 0.
+    were interpreted together where blocks share work (:mod:`softlab.timing.queues`), else 0. ``dealt``: whether these
+    got their part of the work as if all blocks took theirs (:mod:`softlab.sass.taking`).
     """
 
     program: Program
@@ -73,6 +75,7 @@ class Timed:
     stack_bytes: int = 0
     blocks_wait: bool = False
     sharers: int = 0
+    dealt: bool = False
 
     @property
     def blocks(self) -> int:
@@ -156,9 +159,7 @@ def estimate(
     run = simulate(program, order, p, memory, _clock(launch, sample, p), journal=journal)
     counts = [work.instructions for work in order]
     cycles = extrapolate(run, sample, float(sum(counts)), memory.served)
-    if sample.longest:
-        longest = _of_longest(launch, columns, sample, device, p, code, program, shared, warm=cache == "warm")
-        cycles = max(cycles, longest)
+    cycles = _of_other_sms(launch, columns, sample, device, p, code, program, shared, cycles, warm=cache == "warm")
     cycles = _last_warp(launch, columns, code, p, sample, _busy(memory, run, p), cycles, memory)
     cycles = max(cycles + interpolated(p.start[int(cache == "warm")], sample.active), 1.0)
     why = _unmeasured(launch, columns, code)
@@ -200,17 +201,32 @@ def _last_warp(
     return cycles + (1 - busy) * memory.slowest.later(sample.active)
 
 
-def _of_longest(
+def _of_other_sms(
+    launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, code: CodeTraits,
+    program: TimedProgram, shared: tuple[Sharing, float], cycles: float, *, warm: bool,
+) -> float:  # fmt: skip
+    """The ``cycles`` of the simulated SM with what others do: those that share work with it and have a block fewer, and
+    the one that has the longest warp of all."""
+    given = device, p, code, program, shared
+    if launch.dealt and queues.is_uneven(sample, launch.blocks):
+        fewer = replace(sample, blocks=sample.blocks[:-1], per_sm=sample.per_sm - 1, resident=sample.resident - 1)
+        cycles = queues.evened(cycles, _of_sample(launch, columns, fewer, *given, warm=warm), sample, launch.blocks)
+    if sample.longest:
+        last = replace(sample, blocks=sample.longest, per_sm=len(sample.longest), longest=())
+        cycles = max(cycles, _of_sample(launch, columns, last, *given, warm=warm))
+    return cycles
+
+
+def _of_sample(
     launch: Timed, columns: Columns, sample: Sample, device: Device, p: Parameters, code: CodeTraits,
     program: TimedProgram, shared: tuple[Sharing, float], *, warm: bool,
 ) -> float:  # fmt: skip
-    """Cycles of the SM that has the longest warp of all. shared: as the launch finds L2."""
-    other = replace(sample, blocks=sample.longest, per_sm=len(sample.longest), longest=())
-    order = _blocks(columns, other, code)
-    memory = _memory(launch, columns, other, device, p, shared, order, warm=warm)
+    """Cycles of another SM, with these blocks. shared: as the launch finds L2."""
+    order = _blocks(columns, sample, code)
+    memory = _memory(launch, columns, sample, device, p, shared, order, warm=warm)
     order = list(with_own_data(order, memory.sharing, launch.blocks))
-    run = simulate(program, order, p, memory, _clock(launch, other, p))
-    return extrapolate(run, other, float(sum(work.instructions for work in order)), memory.served)
+    run = simulate(program, order, p, memory, _clock(launch, sample, p))
+    return extrapolate(run, sample, float(sum(work.instructions for work in order)), memory.served)
 
 
 def _shared(
@@ -394,7 +410,8 @@ def _of_blocks(some: int, of: int) -> str:
 
 def _notes_of_launch(launch: Timed) -> Iterator[str]:
     if launch.sharers:
-        yield f"blocks share work by atomics: {launch.sharers} of {launch.blocks} blocks were interpreted together"
+        how = "with their part of it" if launch.dealt else "together"
+        yield f"blocks share work by atomics: {launch.sharers} of {launch.blocks} blocks were interpreted {how}"
     if launch.stack_bytes > STACK_LIMIT:
         yield (
             f"functions call themselves, and a thread's stack takes {launch.stack_bytes} bytes. A GPU gives "
@@ -426,7 +443,7 @@ def _unmeasured(launch: Timed, columns: Columns, code: CodeTraits) -> str:
         reasons.append("the threads sleep (__nanosleep), and that time is not in the estimate")
     if columns.execute(code.times_itself):
         reasons.append("a loop reads a clock, which counts instructions here and no cycles")
-    if launch.sharers == launch.blocks:
+    if launch.sharers == launch.blocks or launch.dealt:
         reasons.append("blocks share work by atomics, and each takes as often as if all blocks went in lock step")
     elif launch.sharers:
         reasons.append(

@@ -106,6 +106,24 @@ def few_enough(counts: Mapping[int, int], more: Mapping[int, int], blocks: int, 
     return blocks <= _WAVES * at_once and larger + own * (blocks - len(more)) <= _TOGETHER
 
 
+def is_too_much(counts: Mapping[int, int], blocks: int, at_once: int) -> bool:
+    """Whether all blocks of a grid are too many to be interpreted together.
+
+    Arguments:
+        counts: block -> its instructions, of some, each with its part of the work. blocks, at_once: of the grid, and
+            those that the GPU holds at once.
+    """
+    return blocks > _WAVES * at_once or sum(counts.values()) / len(counts) * blocks > _TOGETHER
+
+
+def take_several(streams: Iterable[WarpStream]) -> bool:
+    """Whether at least half of the blocks have a warp that took two pieces of the shared work or more.
+
+    Else some blocks have a piece and others have none, and a few blocks say little of the others.
+    """
+    return bool(np.median(list(pieces(streams).values())) >= 2)
+
+
 def pieces(streams: Iterable[WarpStream]) -> dict[int, int]:
     """Block -> how many pieces of the shared work one of its warps took at most, but at least one.
 
@@ -118,6 +136,25 @@ def pieces(streams: Iterable[WarpStream]) -> dict[int, int]:
         asked = np.bincount(stream.instructions[found.position[chosen]], minlength=1)
         most[stream.block] = max(most.get(stream.block, 1), int(asked.max()) - 1)
     return most
+
+
+def is_uneven(sample: Sample, blocks: int) -> bool:
+    """Whether some SMs have a block fewer than the simulated one, and all blocks are there at once."""
+    known = len(sample.blocks) == sample.per_sm <= sample.resident
+    return known and sample.per_sm > 1 and blocks < sample.per_sm * sample.active
+
+
+def evened(full: float, other: float, sample: Sample, blocks: int) -> float:
+    """Cycles of a launch whose blocks share work, where some SMs have a block fewer than the others.
+
+    All SMs end together: whose warps are faster, since there are fewer of them, does more of the work.
+
+    Arguments:
+        full, other: cycles of an SM with ``sample.per_sm`` blocks and with one fewer, each with its part of the work.
+    """
+    fewer = sample.per_sm * sample.active - blocks
+    rate = (sample.active - fewer) * sample.per_sm / full + fewer * (sample.per_sm - 1) / other
+    return blocks / rate
 
 
 def usual(sample: Sample, counts: Mapping[int, int], longest: Mapping[int, float], pieces: Mapping[int, int]) -> Sample:

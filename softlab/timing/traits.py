@@ -9,6 +9,7 @@ import numpy as np
 
 from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.cuda.registers import registers
+from softlab.sass.taking import decides_when_loops_end, takers
 
 #: Atomics that take longer in L2: 1 adds floats, which waits longer for the same sector; 2 compares, which takes its
 #: unit for longer; 4 adds doubles, which does both; 0 are all others. 3: a compare-and-swap of shared memory that a
@@ -40,7 +41,7 @@ class CodeTraits:
     ``tries``: an atomic of a loop that tries the same in each turn, as for a lock. ``looks``: a load of a loop that
     looks at the same place in each turn until another thread has written it. ``looks_again``: whether a loop
     loads what other blocks write: every reader sees it as L2 has it. ``tries_again``: whether one that ``tries`` does
-    it in global memory.
+    it in global memory. ``takes_work``: whether a loop may take work by an atomic until none is left.
     """
 
     widths: np.ndarray
@@ -60,6 +61,7 @@ class CodeTraits:
     looks: np.ndarray
     looks_again: bool
     tries_again: bool
+    takes_work: bool
 
     @property
     def waits_for_blocks(self) -> bool:
@@ -90,6 +92,7 @@ class CodeTraits:
             np.array([_looks(code, n, loops) for n in range(len(code))], bool),
             any(_inside(n, loops) for n, one in enumerate(code) if one.opcode == "LDG" and "STRONG" in one.modifiers),
             bool((tries & np.array([name in _IN_GLOBAL for name in opcodes], bool)).any()),
+            bool(takers(code)),
         )
 
 
@@ -109,8 +112,10 @@ def _reads_clock(one: MachineInstruction) -> bool:
 
 
 def _tries_again(code: Sequence[MachineInstruction], place: int, loops: Sequence[tuple[int, int]]) -> bool:
-    return _may_wait(code[place]) and any(
-        _same_again(code[first : last + 1], code[place]) for first, last in loops if first <= place <= last
+    inside = [(first, last) for first, last in loops if first <= place <= last]
+    return _may_wait(code[place]) and (
+        any(_same_again(code[first : last + 1], code[place]) for first, last in inside)
+        or decides_when_loops_end(code, place, inside)
     )
 
 

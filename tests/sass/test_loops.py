@@ -54,6 +54,14 @@ extern "C" __global__ void reads(const int* next, int* out, int turns) {
   for (int turn = 0; turn < turns; ++turn) at = next[at];
   out[threadIdx.x] = at;
 }
+extern "C" __global__ void seen(volatile unsigned* a, volatile unsigned* out, int turns) {
+  while (a[0] != turns) {
+    out[threadIdx.x] += a[0] + a[1 + (threadIdx.x ^ 32)];
+    a[1 + threadIdx.x] = out[threadIdx.x];
+    __threadfence();
+    if (threadIdx.x == 0) a[0] += 1;
+  }
+}
 extern "C" __global__ void keeps(const unsigned* a, unsigned* out) {
   unsigned kept[24];
   unsigned short small[40];
@@ -144,6 +152,31 @@ def test_local_memory_is_the_same(entered):
     given = a.copy(), np.zeros_like(a)
     kernel.run(2, 100, given, check=False)
     assert given[1].tobytes() == other.output(1).tobytes()
+
+
+@needs_machine_code
+def test_accesses_that_others_see_in_order_are_the_same(entered):
+    """Volatile ones and fences, of two warps that load what the other one stores."""
+    kernel, found = Kernel(_SOURCE, "seen"), []
+    for choice in ("none", "all"):
+        with compiling(choice):
+            found.append(interpret(kernel, 1, 64, (np.zeros(65, np.uint32), np.ones(64, np.uint32), 60)))
+        assert (sum(entered) > 100) == (choice == "all")
+    one, other = found
+    assert one.output(1).tobytes() == other.output(1).tobytes()
+    for field in dataclasses.fields(one.streams):
+        if field.name != "barriers":
+            ours, theirs = (getattr(each.streams, field.name) for each in found)
+            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+
+
+@needs_machine_code
+def test_nearly_all_of_a_volatile_loop_is_compiled(entered):
+    """Such a loop may never end: it is given up after 20 million instructions, which take minutes one by one."""
+    kernel = Kernel(_SOURCE, "seen")
+    with compiling("all"), pytest.raises(KernelFault, match="have not ended"):
+        interpret(kernel, 1, 32, (np.zeros(65, np.uint32), np.ones(64, np.uint32), 1 << 30), budget=100_000)
+    assert sum(entered) > 15_000
 
 
 def test_local_memory_ends_where_a_threads_does():

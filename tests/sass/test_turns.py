@@ -8,7 +8,8 @@ import pytest
 from softlab.cuda.disassembly import find_nvdisasm
 from softlab.errors import Error, KernelFault
 from softlab.kernel import Kernel
-from softlab.sass import interpret
+from softlab.sass import interpret, pace
+from softlab.sass.lanes import Lanes
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 LOCK = """extern "C" __global__ void lock(int* x) {
@@ -45,6 +46,33 @@ def test_lanes_of_a_warp_that_wait_for_a_lock_let_its_holder_go_on():
     assert found.output(0).tolist() == [0, 40]
 
 
+@pytest.mark.parametrize(("blocks", "threads"), [(1, 64), (4, 32)])
+def test_the_holder_goes_on_in_turns_by_time_too(blocks, threads):
+    """The lanes that look share their warp's time with it."""
+    found = interpret(Kernel(LOCK, "lock"), blocks, threads, (np.zeros(2, np.int32),), paced=True)
+    assert found.output(0).tolist() == [0, blocks * threads]
+
+
+def test_a_lock_whose_holder_waits_for_the_others_is_named():
+    source = LOCK.replace("__threadfence", "__syncwarp")
+    for threads in (32, 64):
+        with pytest.raises(KernelFault, match="wait for what none of them does") as caught:
+            Kernel(source, "lock").estimate(1, threads, (np.zeros(2, np.int32),))
+        assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
+
+
+def test_paths_of_a_warp_take_turns_and_others_go_by_their_clocks():
+    turns, live = pace.Pace(3), np.full(3, 15, np.uint32)
+    both, late, early = (Lanes(np.array(w), np.full(len(w), 1, np.uint32), live) for w in ([0, 1], [0], [1, 2]))
+    turns.clock[:] = 50, 10, 40
+    assert turns.choose({9: [late], 4: [both]}) == 9  # warp 0 stands at both
+    assert turns.choose({4: [both], 9: [late]}) == 4
+    turns.clock[0] = 500
+    assert turns.choose({9: [late], 4: [both]}) == 4  # warp 0 does not go on with 1
+    turns.clock[:] = 50, 60, 40
+    assert turns.choose({9: [late], 4: [early]}) == 4
+
+
 def test_blocks_that_wait_for_earlier_ones_go_on_in_their_order():
     args = np.zeros(12, np.int32), np.zeros((12, 32), np.int32)
     found = interpret(Kernel(CHAIN, "chain"), 12, 32, args)
@@ -57,6 +85,15 @@ def test_a_block_without_the_one_that_it_waits_for_is_found_at_once():
         interpret(Kernel(CHAIN, "chain"), 12, 32, args, blocks=[3], budget=100_000)
     assert (caught.value.kind, caught.value.line) == ("infinite-loop", 3)
     assert "waits for one that is not interpreted" in str(caught.value)
+
+
+def test_turns_by_time_end_after_a_time(monkeypatch):
+    """Blocks that store in each turn of a loop without end never look in vain, and their turns take long."""
+    source = 'extern "C" __global__ void on(volatile int* x) {\n  while (x[0] == 0) x[1] += 1;\n}'
+    monkeypatch.setattr(pace, "MOST_CYCLES", 300_000)
+    with pytest.raises(KernelFault, match="have taken more than 50 ms of a GPU and have not ended") as caught:
+        Kernel(source, "on").estimate(2, 32, (np.zeros(2, np.int32),))
+    assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
 
 
 def test_a_loop_without_end_of_the_only_block_is_not_laid_to_others():

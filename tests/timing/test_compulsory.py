@@ -50,6 +50,24 @@ __global__ void take(const int* places, const float* table, float* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   out[i] = table[places[i]];
 }
+__device__ __forceinline__ unsigned somewhere(unsigned x) {
+  x = (x ^ x >> 16) * 0x7feb352du;
+  x = (x ^ x >> 15) * 0x846ca68bu;
+  return (x ^ x >> 16) % (1 << 18);
+}
+__global__ void from_argument(const float* table, float* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < 8; k++) sum += table[somewhere(i * 8 + k)];
+  out[i] = sum;
+}
+__device__ float kept[1 << 18];
+__global__ void from_variable(float* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < 8; k++) sum += kept[somewhere(i * 8 + k)];
+  out[i] = sum;
+}
 __global__ void fill_and_read(float* scratch, float* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   scratch[i] = i;
@@ -130,6 +148,17 @@ def test_a_launch_beyond_the_size_of_l2_may_load_a_sector_twice():
     shape = sampled.launch.grid, sampled.launch.cluster, sampled.launch.extents
     assert "too much" in compulsory.bytes_off(1e6, sampled.columns, *shape, fits=True)
     assert not compulsory.bytes_off(1e6, sampled.columns, *shape, fits=False)
+
+
+def test_variables_count_as_arrays():
+    """Blocks take from all of it, so that others have brought to L2 what a block loads."""
+    table, out = np.zeros(1 << 18, np.float32), np.zeros(256 * 1000, np.float32)
+    given, variable = launched("from_argument", 1000, 256, table, out), launched("from_variable", 1000, 256, out)
+    assert len(given.launch.extents) == len(variable.launch.extents) == 2
+    one, other = given.estimate(), variable.estimate()
+    assert other.microseconds == pytest.approx(one.microseconds, rel=0.02)
+    assert other.l2_hit_rate == pytest.approx(one.l2_hit_rate, abs=0.02)
+    assert other.bound == one.bound
 
 
 def test_arrays_in_structs_and_tables_of_pointers_count_as_arrays():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import softlab
+from softlab import KernelFault
 from softlab.kernel.estimation import sample_launch
 from softlab.sass.streams import Kind
 from softlab.timing import queues
@@ -32,6 +35,33 @@ extern "C" __global__ void by_counter(const float* in, float* out, int strips, i
     s = __shfl_sync(0xffffffffu, s, 0);
     if (s >= strips) return;
     fill(in, out, s);
+  }
+}
+extern "C" __global__ void by_turn(const float* in, float* out, int strips, unsigned* taken) {
+  while (true) {
+    int s = 0;
+    if (threadIdx.x % 32 == 0) s = atomicInc(taken, 1u << 30);
+    s = __shfl_sync(0xffffffffu, s, 0);
+    if (s >= strips) return;
+    fill(in, out, s);
+  }
+}
+extern "C" __global__ void grows(const float* in, float* out, int strips, int* taken) {
+  while (true) {
+    int s = 0;
+    if (threadIdx.x % 32 == 0) s = atomicAdd(taken, 1);
+    s = __shfl_sync(0xffffffffu, s, 0);
+    if (s >= strips) return;
+    for (int k = 0; k <= s; ++k) fill(in, out, s);
+  }
+}
+extern "C" __global__ void grows_by_turn(const float* in, float* out, int strips, unsigned* taken) {
+  while (true) {
+    int s = 0;
+    if (threadIdx.x % 32 == 0) s = atomicInc(taken, 1u << 30);
+    s = __shfl_sync(0xffffffffu, s, 0);
+    if (s >= strips) return;
+    for (int k = 0; k <= s; ++k) fill(in, out, s);
   }
 }
 extern "C" __global__ void by_lock(const float* in, float* out, int strips, volatile int* taken, int* lock) {
@@ -108,8 +138,53 @@ def counter() -> np.ndarray:
     return np.zeros(1, np.int32)
 
 
-def test_a_queue_is_divided_among_all_blocks_of_the_grid():
+def blocks_of(launch) -> int:
+    return len({stream.block for stream in launch.streams})
+
+
+def stores_of_grid(launch) -> float:
+    """As many as the blocks of the grid would have if all were like the interpreted ones."""
+    return sum(queues.stores_of_blocks(launch.columns).values()) * GRID / blocks_of(launch)
+
+
+def test_of_a_counter_a_few_blocks_take_their_part():
+    """Each block has as much to do as where all of the grid are interpreted together."""
     rule, queue = launched("by_rule", STRIPS), launched("by_counter", STRIPS, counter())
+    fixed, shared = rule.estimate(), queue.estimate()
+    assert shared.instructions == pytest.approx(fixed.instructions, rel=0.4)
+    assert fixed.cycles < shared.cycles < 3 * fixed.cycles  # each strip waits for the counter
+    assert "not validated: blocks share work by atomics, and each takes" in shared.validated
+    assert blocks_of(queue) < 30
+    assert f"{blocks_of(queue)} of {GRID} blocks were interpreted with their part of it" in " ".join(shared.notes)
+    assert "share" not in f"{fixed.validated} {fixed.notes}"
+    together = launched("by_turn", STRIPS, counter().view(np.uint32))
+    assert blocks_of(together) == GRID
+    assert stores_of_grid(queue) == pytest.approx(STRIPS, rel=0.05)
+    assert shared.cycles == pytest.approx(together.estimate().cycles, rel=0.1)
+
+
+def test_a_queue_that_is_too_long_for_a_few_blocks_has_an_estimate(monkeypatch):
+    """Alone the blocks of the sample would do the work of the whole grid, and that is beyond the limit."""
+    monkeypatch.setattr(sys.modules["softlab.sass.interpret"], "BUDGET", 20_000_000)
+    found = launched("grows", 900, counter())
+    assert found.launch.dealt
+    assert stores_of_grid(found) == pytest.approx(900 * 901 // 2, rel=0.1)
+    with pytest.raises(KernelFault, match="have not ended"):
+        launched("grows_by_turn", 900, counter().view(np.uint32))
+
+
+def test_a_queue_of_a_few_pieces_is_interpreted_with_all_blocks_if_these_are_few_enough(monkeypatch):
+    found = launched("by_counter", 100, counter())
+    assert not found.launch.dealt
+    assert blocks_of(found) == GRID
+    monkeypatch.setattr(queues, "_TOGETHER", 1000)
+    found = launched("by_counter", 100, counter())
+    assert found.launch.dealt
+    assert blocks_of(found) < 30
+
+
+def test_a_queue_by_another_atomic_is_divided_among_all_blocks_of_the_grid():
+    rule, queue = launched("by_rule", STRIPS), launched("by_turn", STRIPS, counter().view(np.uint32))
     fixed, shared = rule.estimate(), queue.estimate()
     assert shared.instructions == pytest.approx(fixed.instructions, rel=0.4)
     assert fixed.cycles < shared.cycles < 3 * fixed.cycles  # each strip waits for the counter
@@ -122,9 +197,11 @@ def test_a_queue_is_divided_among_all_blocks_of_the_grid():
 
 
 def test_the_blocks_of_a_sample_that_is_chosen_have_their_share_too():
-    one = launched("by_counter", 300, counter(), sample=[7]).estimate()
-    assert one.blocks == 1
-    assert one.instructions == launched("by_counter", 300, counter()).estimate().instructions
+    for name, least in (("by_counter", 0.15), ("by_turn", 0)):
+        taken = np.zeros(1, np.uint32 if name == "by_turn" else np.int32)
+        one = launched(name, STRIPS, taken, sample=[7]).estimate()
+        assert one.blocks == 1
+        assert one.instructions == pytest.approx(launched(name, STRIPS, taken).estimate().instructions, rel=least)
 
 
 def test_a_queue_behind_a_lock_is_named():
@@ -134,7 +211,7 @@ def test_a_queue_behind_a_lock_is_named():
 
 def test_a_grid_that_is_too_large_is_named(monkeypatch):
     monkeypatch.setattr(queues, "_TOGETHER", 1000)
-    found = launched("by_counter", STRIPS, counter())
+    found = launched("by_turn", STRIPS, counter().view(np.uint32))
     interpreted = len({stream.block for stream in found.streams})
     assert interpreted < GRID
     assert (
@@ -183,6 +260,19 @@ def test_blocks_that_end_together_are_those_around_the_mean():
     assert found.blocks == (2, 5)  # the third of 10, 20, 30, 40 and of 70, 80, 90, 100
     assert found.per_sm == 2
     assert not found.longest
+
+
+def test_where_some_sms_have_a_block_fewer_all_end_together():
+    sample = Sample((3, 40), per_sm=2, resident=2, active=100)
+    assert queues.is_uneven(sample, 150)
+    assert queues.evened(50.0, 50.0, sample, 150) == pytest.approx(50.0)  # warps that do not slow each other down
+    # An SM with one block does as much as one with two: 150 parts of 25 cycles each are done by 100 SMs.
+    assert queues.evened(50.0, 25.0, sample, 150) == pytest.approx(37.5)
+    assert queues.evened(50.0, 25.0, sample, 101) == pytest.approx(25.25)
+    assert not queues.is_uneven(sample, 200)
+    assert not queues.is_uneven(replace(sample, per_sm=1, blocks=(3,)), 50)
+    assert not queues.is_uneven(replace(sample, per_sm=4), 350)  # the later ones find nothing to do
+    assert not queues.is_uneven(replace(sample, blocks=(3,)), 150)
 
 
 def test_a_piece_of_shared_work_is_done_by_one_warp():

@@ -95,6 +95,18 @@ extern "C" __global__ void in_shared(float* out) {
   __syncthreads();
   if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
+extern "C" __global__ void by_lane(float* out) {
+  __shared__ int lock;
+  __shared__ volatile float total;
+  if (threadIdx.x == 0) lock = total = 0;
+  __syncthreads();
+  while (atomicCAS(&lock, 0, 1) != 0) {}
+  total += threadIdx.x;
+  __threadfence_block();
+  atomicExch(&lock, 0);
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = total;
+}
 extern "C" __global__ void added(float* out) {
   __shared__ float total;
   if (threadIdx.x == 0) total = 0;
@@ -195,6 +207,13 @@ def test_warps_of_a_block_wait_for_each_other_at_a_lock(name, args):
     # Eight turns of a lock take at most about a microsecond each, as in turns of blocks.
     assert found.microseconds < 2 + 8
     assert estimate(name, *args, grid=1, block=32).validated.startswith("on an H200")
+
+
+def test_lanes_of_a_warp_wait_for_each_other_at_a_lock_in_shared_memory():
+    """The compiler copies the address of the lock in each turn."""
+    for block in (32, 64):
+        found = estimate("by_lane", words(1, np.float32), grid=1, block=block)
+        assert found.validated.startswith("not validated: threads of a block wait for each other at a lock")
 
 
 def test_a_sum_by_attempts_in_shared_memory_is_no_lock():

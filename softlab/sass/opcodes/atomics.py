@@ -77,9 +77,8 @@ def _atomic(form: Form, machine: Machine) -> Action:
     access = Access(form, machine, number, Kind.ATOMIC, dtype.itemsize)
     swaps = name.startswith("cas")
     values = _values(form, number + 1, 2 if swaps else 1, dtype, machine)
-    success = form.has("CAST")
-    words = dtype.itemsize // 4
-    destinations = form.destinations(first, words)
+    success, takes = form.has("CAST"), form.instruction.index in machine.takers
+    destinations = form.destinations(first, dtype.itemsize // 4)
     form.reads.update(p for p in destinations if p != SINK)
 
     def step(r: list) -> None:
@@ -98,7 +97,7 @@ def _atomic(form: Form, machine: Machine) -> Action:
         for part in access.parts(r, served) if at_once is None else ():
             if flag != SINK and not _done_here(machine, r, flag, part):
                 continue
-            operands = values(r, part.active)
+            operands = _dealt(machine, part, values(r, part.active)) if takes else values(r, part.active)
             found = np.zeros(len(part.address), dtype)
             for items, index, which in access.cells(part):
                 found[which] = _taken_turns(machine, items.view(dtype), index, [o[which] for o in operands], name)
@@ -107,6 +106,14 @@ def _atomic(form: Form, machine: Machine) -> Action:
             _write(machine, r, destinations, done if success else old, active)
 
     return step
+
+
+def _dealt(machine: Machine, part: Part, values: list[np.ndarray]) -> list[np.ndarray]:
+    """What lanes add to a counter of work: more than they say where blocks take from it that are not interpreted."""
+    dealing = machine.setup.dealing
+    if dealing is None:
+        return values
+    return [one * dealing.steps(int(part.address.reshape(-1)[0]), len(one)).astype(one.dtype) for one in values]
 
 
 def _taken_turns(
