@@ -53,8 +53,8 @@ CLUSTER_START, RING_START = 5.0, 9.0
 FEWEST_ROWS = 7 * 20
 #: Registers of a thread with one input or two, from the first number of packs on: (bytes of an element, inputs,
 #: unaligned, threads of a block) -> first packs, registers. The most of all types and operators, of NVRTC 12.9 and
-#: 13.0 for sm_90, of kernels with a loop over rows, as in :data:`flight.REGISTERS`. Longer rows are not looked at: an SM
-#: holds one such cluster, or the compiler spills.
+#: 13.0 for sm_90, of kernels with a loop over rows, as in :data:`flight.REGISTERS`. Longer rows are not looked at: an
+#: SM holds one such cluster, or the compiler spills.
 REGISTERS = {
     (2, 1, False, 128): (8, (64, 64, 72, 72, 96, 96, 96)),
     (2, 1, True, 128): (8, (56, 64, 64, 72, 72, 80, 96)),
