@@ -97,7 +97,8 @@ class _Array:
 
     def _make_own(self) -> None:
         if self._own is None:
-            self._own = np.zeros(self._padded, np.uint8)  # pages that are never touched take no memory
+            # Only pages that were brought are looked at. Those that are never touched take no memory, and no time.
+            self._own = np.empty(self._padded, np.uint8)
 
     @property
     def is_written(self) -> bool:

@@ -11,6 +11,12 @@ from softlab.sass.memory import GlobalMemory
 _PAGE = 4096
 
 
+@pytest.fixture(autouse=True)
+def used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """New memory holds what others have left there."""
+    monkeypatch.setattr(np, "empty", lambda *size: np.full(*(size[:1]), 0xA5, *size[1:]))
+
+
 @pytest.mark.parametrize("lead", [0, 4])
 @pytest.mark.parametrize("nbytes", [40, _PAGE, 3 * _PAGE, 3 * _PAGE + 100])
 def test_stores_keep_all_other_bytes(nbytes, lead):
