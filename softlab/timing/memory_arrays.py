@@ -254,7 +254,9 @@ class MemoryArrays:
             self.table(loop.WANTED_BY)[:] = Shares.of(wanted).at(self.table(loop.KEYS), 0.0)
         of_lines, of_pieces = (self._pairs[_first(self._numbers[name])] for name in (loop.LINE_OF, loop.PIECE_OF))
         self.m[loop.LINE_COUNT] = len(of_lines)
-        self.table(loop.EVENED)[:] = Shares.of(evened).at(np.concatenate((~(of_lines >> 1), of_pieces >> 2)), 1.0)
+        factors, table = Shares.of(evened), self.table(loop.EVENED)
+        table[: len(of_lines)] = factors.at(~(of_lines[::-1] >> 1), 1.0)[::-1]
+        table[len(of_lines) :] = factors.at(of_pieces >> 2, 1.0)
 
     def _figures(self, memory: Memory) -> Iterator[float]:
         """In the order of their places."""

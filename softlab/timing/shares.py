@@ -34,12 +34,12 @@ class Shares(Mapping[int, float]):
         return cls(keys[last], numbers[last])
 
     def at(self, keys: np.ndarray, other: float) -> np.ndarray:
-        """The number of each key, ``other`` for one without: float64. keys: int64."""
+        """The number of each key, ``other`` for one without: float64. keys: int64, ascending, each once."""
         found = np.full(len(keys), other)
-        places = self._keys.searchsorted(keys)
-        known = (places < len(self._keys)).nonzero()[0]
-        known = known[self._keys[places[known]] == keys[known]]
-        found[known] = self._numbers[places[known]]
+        places = keys.searchsorted(self._keys)
+        known = (places < len(keys)).nonzero()[0]
+        known = known[keys[places[known]] == self._keys[known]]
+        found[places[known]] = self._numbers[known]
         return found
 
     @cached_property

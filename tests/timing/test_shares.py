@@ -11,7 +11,8 @@ KNOWN = {7: 0.5, ~3: 0.25, 1 << 40: 2.0}
 
 
 def test_many_numbers_are_those_of_a_dict():
-    asked = np.array([1 << 40, 7, 7, 8, ~3, ~4, (1 << 40) + 1], np.int64)
+    asked = np.array([~4, ~3, 7, 8, 1 << 40, (1 << 40) + 1], np.int64)
+    assert Shares.of(KNOWN).at(asked[:2], 1.5).tolist() == [1.5, 0.25]
     assert Shares.of(KNOWN).at(asked, 1.5).tolist() == [KNOWN.get(key, 1.5) for key in asked.tolist()]
     assert Shares.of({}).at(asked, 1.5).tolist() == [1.5] * len(asked)
     assert Shares.of(KNOWN).at(asked[:0], 1.5).tolist() == []
