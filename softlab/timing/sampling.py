@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from math import log, prod
 from operator import index
@@ -121,11 +122,12 @@ def _checked(sample: Any) -> int | tuple[int, ...] | None:
         raise TypeError(f"sample = {sample!r}: give the number of blocks to simulate, or a list of blocks") from None
 
 
-def _drawn(blocks: int, count: int) -> list[int]:
+@lru_cache(maxsize=16)
+def _drawn(blocks: int, count: int) -> tuple[int, ...]:
     """A block at a random place of each of ``count`` equal ranges, the same ones each time."""
     random = Random(blocks)
     limits = [blocks * k // count for k in range(count + 1)] if count else []
-    return [random.randrange(low, high) for low, high in pairwise(limits)]
+    return tuple(random.randrange(low, high) for low, high in pairwise(limits))
 
 
 def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
@@ -133,7 +135,7 @@ def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
     the sample is small some that show whether the others differ."""
     if per_cluster > 1:
         return ()
-    probes = _drawn(blocks, min(blocks, _PROBES)) if len(sample.blocks) < _PROBES else []
+    probes = _drawn(blocks, min(blocks, _PROBES)) if len(sample.blocks) < _PROBES else ()
     return tuple(b for b in dict.fromkeys((0, blocks - 1, *probes)) if b not in sample.blocks)
 
 
