@@ -308,6 +308,7 @@ class _Blocks:
                 raise named_fault(fault, self._kernel, self._args, self._shape.smem) from fault
             except UnsupportedInstruction as error:
                 raise _refused(error) from error
+        found.let_go()
         columns = Columns.of(found.streams)
         self._parts.append(found.streams)
         self._columns = columns if len(self._parts) == 1 else None

@@ -82,6 +82,10 @@ class Interpretation:
         """Instructions that the warps issued: Nsight Compute's ``smsp__inst_executed.sum`` of these blocks."""
         return int(self.executed.sum())
 
+    def let_go(self) -> None:
+        """Nobody will ask for an :meth:`output`: later launches may have the memory."""
+        self._memory.let_go()
+
     def output(self, argument: int) -> np.ndarray:
         """A copy of an array argument as the interpreted blocks left it, of the argument's shape and dtype."""
         if argument not in self._arrays:

@@ -23,9 +23,9 @@ def special(name: str, setup: Setup) -> Value | None:
     x, y, _z = setup.block
 
     def per_thread(value: np.ndarray):
-        value = np.tile(value.astype(np.uint32), (setup.blocks, 1))
+        value = value.astype(np.uint32)
         first = value.flat[0]
-        return first if (value == first).all() else value
+        return first if (value == first).all() else np.tile(value, (setup.blocks, 1))
 
     def per_block(value: np.ndarray):
         value = value.astype(np.uint32)

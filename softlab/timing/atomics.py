@@ -31,6 +31,7 @@ import numpy as np
 
 from softlab.timing.distinct import counted
 from softlab.timing.parameters import Parameters, interpolated
+from softlab.timing.shares import Shares
 from softlab.timing.sharing import Region, Sharing
 
 #: log2 of the sectors of a line, its bytes, and the bytes of a small array. Two neighbouring lines lie in one unit; of
@@ -55,7 +56,7 @@ def _lines(array: Region, sectors: Any) -> Any:
     return sectors >> _LINE + 1 if is_large(array) else ~(sectors >> _LINE)
 
 
-def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
+def evened(passes: np.ndarray, sharing: Sharing) -> Shares:
     """Line, or pair of lines, -> by what factor all SMs want it more than the simulated one does.
 
     Counts of lanes at random differ by chance. An SM wants some line most often, by chance, and others want others. So
@@ -65,7 +66,7 @@ def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
     Arguments:
         passes: the sectors of all passes of the simulated blocks, int64.
     """
-    factors: dict[int, float] = {}
+    factors: list[tuple[np.ndarray, np.ndarray]] = []
     for array in sharing.regions if len(passes) else ():
         own = passes[(passes >= array.first) & (passes <= array.last)]
         lines, counts = counted(_lines(array, own))
@@ -73,9 +74,8 @@ def evened(passes: np.ndarray, sharing: Sharing) -> dict[int, float]:
             continue
         mean = counts.mean()
         chance = 1 + NormalDist().inv_cdf(1 - _RARE / len(lines)) * sqrt(mean)
-        each = np.where(abs(counts - mean) <= chance, mean / counts, 1.0)
-        factors.update(zip(lines.tolist(), each.tolist(), strict=True))
-    return factors
+        factors.append((lines, np.where(abs(counts - mean) <= chance, mean / counts, 1.0)))
+    return Shares.joined(factors)
 
 
 class AtomicUnits:
@@ -85,7 +85,7 @@ class AtomicUnits:
     def __init__(self, p: Parameters, evened: Mapping[int, float] | None = None):
         """evened: see :func:`evened`; None: all SMs want what the simulated one wants."""
         self.p = p
-        self.evened = evened or {}
+        self.evened: Mapping[int, float] = evened or {}
         #: All units, as far as atomics can use them.
         self.every = p.atomic_spread[-1][1]
         #: Line, or pair of lines, -> when it is free, and what its unit had done until then for others.

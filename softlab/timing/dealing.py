@@ -38,27 +38,32 @@ def places(blocks: int, sms: int, resident: int) -> tuple[int, ...]:
     return (*found, *[*range(most, sms), *range(most)][: blocks - len(found)])
 
 
-def dealt(takes: np.ndarray, sms: int, resident: int, interval: float) -> list[np.ndarray]:
-    """The blocks of each SM that gets one, int64, in the order in which they start; the SM of the first block first.
+@lru_cache(maxsize=64)
+def _places(blocks: int, sms: int, resident: int) -> tuple[np.ndarray, ...]:
+    """What :func:`places` gives, and these blocks by their SM: the block, its SM, and how many that one got before it.
+    int64 each."""
+    found = np.array(places(blocks, sms, resident), np.int64)
+    found.setflags(write=False)  # all callers get the same one
+    by_sm = found.argsort(kind="stable")
+    sm = found[by_sm]
+    return found, by_sm, sm, np.arange(blocks) - sm.searchsorted(sm)
+
+
+def dealt(takes: np.ndarray, sms: int, resident: int, interval: float) -> np.ndarray:
+    """The SM of each block: int64. An SM starts its blocks in their order.
 
     Arguments:
         takes: float64, the cycles that each block of the grid takes. sms: how many there are. resident: blocks that
             one holds. interval: cycles of the whole GPU between the starts of two blocks.
     """
     first = min(len(takes), sms * resident)
-    found = np.empty(len(takes), np.int64)
-    found[:first] = places(first, sms, resident)
-    if first < len(takes):
-        by_sm = found[:first].argsort(kind="stable")
-        sm = found[by_sm]
-        turn = np.arange(first) - sm.searchsorted(sm)
-        ends = interval * sms * turn + takes[by_sm]
-        # Of places that come free at the same time each SM gives one before any gives its second.
-        order = np.lexsort((sm, turn, ends))
-        found[first:] = _taken(ends[order], turn[order], sm[order], takes[first:])
-    by_sm = found.argsort(kind="stable")
-    parts = np.split(by_sm, (found[by_sm[1:]] != found[by_sm[:-1]]).nonzero()[0] + 1)
-    return sorted(parts, key=lambda part: int(part[0]))
+    begun, by_sm, sm, turn = _places(first, sms, resident)
+    if first == len(takes):
+        return begun
+    ends = interval * sms * turn + takes[by_sm]
+    # Of places that come free at the same time each SM gives one before any gives its second.
+    order = np.lexsort((sm, turn, ends))
+    return np.concatenate((begun, _taken(ends[order], turn[order], sm[order], takes[first:])))
 
 
 def take(ends: Floats, turns: Int64s, sms: Int64s, places: int, cycles: Floats, blocks: int, taken: Int64s) -> int:

@@ -102,6 +102,9 @@ INFINITE = inf
 RUN_AHEAD = 4
 #: Instructions that a queue of the load and store unit can hold at most.
 QUEUE_ROOM = 16
+#: Bits behind a warp in ``POOL`` that say which pipe its next instruction takes.
+PIPE_BITS = 4
+PIPE_MASK = (1 << PIPE_BITS) - 1
 #: Lines of code that a scheduler keeps. Where a warp jumps ahead to another one, it waits for each line that it jumps
 #: over, up to a limit, and some of the lines behind the place take room, too. An H200 (2026-11-29) ran loops over 8 to
 #: 64 jumps of 1.75 to 31.5 lines. To 8 places a jump with four instructions took 17 cycles, to 32 places 8, 11 and 20
@@ -132,14 +135,14 @@ OUTSIDE = -1
 _PER_LINE = PER_LINE
 
 
-def _enter(ints: Int64s, floats: Floats, s: int, w: int) -> int:
-    """Put a warp that is ready into its place, by its turn."""
-    pool, turns = ints[POOL] + s * ints[SPACING], ints[TURNS]
-    k = ints[POOLED + s]
-    while k > 0 and floats[turns + ints[pool + k - 1]] > floats[turns + w]:
+def _enter(ints: Int64s, floats: Floats, code: Int32s, s: int, w: int) -> int:
+    """Put a warp that is ready into its place, by its turn, with the pipe of its next instruction."""
+    pool, turns, k = ints[POOL] + s * ints[SPACING], ints[TURNS], ints[POOLED + s]
+    pipe = ints[ints[ROWS] + ROW * code[ints[ints[POSITIONS] + w]] + 1]
+    while k > 0 and floats[turns + (ints[pool + k - 1] >> PIPE_BITS)] > floats[turns + w]:
         ints[pool + k] = ints[pool + k - 1]
         k -= 1
-    ints[pool + k] = w
+    ints[pool + k] = w << PIPE_BITS | pipe
     ints[POOLED + s] += 1
     return 0
 
@@ -376,7 +379,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                         if at <= t:
                             count -= 1
                             ints[queue + k] = ints[queue + count]
-                            _enter(ints, floats, s, one)
+                            _enter(ints, floats, code, s, one)
                         else:
                             least = min(least, at)
                             k += 1
@@ -390,34 +393,35 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     else:
                         later = floats[readies + g]
                 while k < count:
-                    one = g if k < 0 else ints[pool + k]
-                    coming = code[ints[positions + one]]
-                    pipe, at, reason = ints[rows + ROW * coming + 1], 0.0, MATH
-                    if pipe == 0:
-                        at = 0.0
-                    elif pipe <= _LAST_WITH_BANKS:
-                        at = floats[free + pipe]
-                        if pipe == _FMA:
-                            at = min(at, floats[free + _HEAVY])
-                        bank = figures + FIGURE * coming + (4 if one == ints[LAST + s] else 2)
-                        reading = max(floats[bank], floats[bank + 1])
-                        if one == ints[LAST + s]:
-                            reading = max(reading, READ_WINDOW)
-                        if floats[bank] > 0 and even_free + floats[bank] - reading > at:
-                            at = even_free + floats[bank] - reading
-                            reason = DISPATCH
-                        if floats[bank + 1] > 0 and odd_free + floats[bank + 1] - reading > at:
-                            at = odd_free + floats[bank + 1] - reading
-                            reason = DISPATCH
-                    elif pipe in (_MIO_PIPE, _LG_PIPE):
+                    if k < 0:
+                        one, pipe = g, ints[rows + ROW * code[ints[positions + g]] + 1]
+                    else:
+                        one, pipe = ints[pool + k] >> PIPE_BITS, ints[pool + k] & PIPE_MASK
+                    at, reason = 0.0, MATH
+                    if pipe in (_MIO_PIPE, _LG_PIPE):
                         reason = MIO if pipe == _MIO_PIPE else LG
                         entry = 4 * (pipe - _MIO_PIPE) + s
                         first = ints[ENTRIES] + QUEUE_ROOM * entry
                         at = max(floats[free + _MIO_PIPE], floats[first + ints[ENTRY + entry]])
-                    else:
+                    elif pipe > 0:
                         at = floats[free + pipe]
                         if pipe in (_XU, _CONSTANT):  # these wait in the queue of the load and store unit
                             reason = MIO
+                        elif pipe <= _LAST_WITH_BANKS:
+                            if pipe == _FMA:
+                                at = min(at, floats[free + _HEAVY])
+                            if even_free > t or odd_free > t:  # else no bank keeps it
+                                bank = figures + FIGURE * code[ints[positions + one]]
+                                bank += 4 if one == ints[LAST + s] else 2
+                                reading = max(floats[bank], floats[bank + 1])
+                                if one == ints[LAST + s]:
+                                    reading = max(reading, READ_WINDOW)
+                                if floats[bank] > 0 and even_free + floats[bank] - reading > at:
+                                    at = even_free + floats[bank] - reading
+                                    reason = DISPATCH
+                                if floats[bank + 1] > 0 and odd_free + floats[bank + 1] - reading > at:
+                                    at = odd_free + floats[bank + 1] - reading
+                                    reason = DISPATCH
                     if at > t:
                         ints[blocked + one] = reason
                         floats[held + one] += 1.0
@@ -432,7 +436,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                         skipped = ceil(later) - t - 1.0
                         t = ceil(later)
                         for k in range(count):
-                            floats[held + ints[pool + k]] += skipped
+                            floats[held + (ints[pool + k] >> PIPE_BITS)] += skipped
                         if g >= 0 and floats[readies + g] <= t - skipped - 1.0:
                             floats[held + g] += skipped
                         continue
@@ -456,7 +460,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     ints[pool + k] = ints[pool + k + 1]
                 if g >= 0:
                     if floats[readies + g] <= t:
-                        _enter(ints, floats, s, g)
+                        _enter(ints, floats, code, s, g)
                     else:
                         wait(ints, floats, s, g)
                 g = w

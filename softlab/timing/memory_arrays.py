@@ -18,6 +18,7 @@ from softlab.timing.memory import SWAPS, Memory
 from softlab.timing.order import NEVER
 from softlab.timing.places import SETS
 from softlab.timing.program import Action, TimedProgram
+from softlab.timing.shares import Shares
 from softlab.timing.sharing import Region
 from softlab.timing.work import BlockWork, Requests
 
@@ -250,11 +251,12 @@ class MemoryArrays:
         self.table(loop.LINE_FREE)[:] = -1.0
         wanted, evened = memory.sharing.wanted, memory.units.evened
         if wanted:
-            self.table(loop.WANTED_BY)[:] = [wanted.get(key, 0.0) for key in self.table(loop.KEYS).tolist()]
+            self.table(loop.WANTED_BY)[:] = Shares.of(wanted).at(self.table(loop.KEYS), 0.0)
         of_lines, of_pieces = (self._pairs[_first(self._numbers[name])] for name in (loop.LINE_OF, loop.PIECE_OF))
         self.m[loop.LINE_COUNT] = len(of_lines)
-        lines = [*(~(of_lines >> 1)).tolist(), *(of_pieces >> 2).tolist()]
-        self.table(loop.EVENED)[:] = [evened.get(line, 1.0) for line in lines] if evened else 1.0
+        factors, table = Shares.of(evened), self.table(loop.EVENED)
+        table[: len(of_lines)] = factors.at(~(of_lines[::-1] >> 1), 1.0)[::-1]
+        table[len(of_lines) :] = factors.at(of_pieces >> 2, 1.0)
 
     def _figures(self, memory: Memory) -> Iterator[float]:
         """In the order of their places."""

@@ -14,8 +14,9 @@ as its nearest neighbour that was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import pairwise
 from math import log, prod
 from operator import index
@@ -121,11 +122,12 @@ def _checked(sample: Any) -> int | tuple[int, ...] | None:
         raise TypeError(f"sample = {sample!r}: give the number of blocks to simulate, or a list of blocks") from None
 
 
-def _drawn(blocks: int, count: int) -> list[int]:
+@lru_cache(maxsize=16)
+def _drawn(blocks: int, count: int) -> tuple[int, ...]:
     """A block at a random place of each of ``count`` equal ranges, the same ones each time."""
     random = Random(blocks)
     limits = [blocks * k // count for k in range(count + 1)] if count else []
-    return [random.randrange(low, high) for low, high in pairwise(limits)]
+    return tuple(random.randrange(low, high) for low, high in pairwise(limits))
 
 
 def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
@@ -133,7 +135,7 @@ def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
     the sample is small some that show whether the others differ."""
     if per_cluster > 1:
         return ()
-    probes = _drawn(blocks, min(blocks, _PROBES)) if len(sample.blocks) < _PROBES else []
+    probes = _drawn(blocks, min(blocks, _PROBES)) if len(sample.blocks) < _PROBES else ()
     return tuple(b for b in dict.fromkeys((0, blocks - 1, *probes)) if b not in sample.blocks)
 
 
@@ -198,20 +200,28 @@ def slowest(
     stand[known[0]], stand[known[-1]] = known[0], known[-1]
     load = work[np.searchsorted(known, stand)]
     takes = np.where(np.abs(load / load.mean() - 1) < _UNKNOWN, load.mean(), load)
-    parts = dealt(takes * sample.resident / _SCHEDULERS, sms, sample.resident, interval)
+    sm = dealt(takes * sample.resident / _SCHEDULERS, sms, sample.resident, interval)
     if even:
-        return replace(sample, longest=_longest(sample, (stand[one] for one in parts), longest or {}))
-    busiest = max(parts, key=lambda one: load[one].sum())  # whole numbers
-    found = replace(sample, blocks=tuple(int(b) for b in stand[busiest]), per_sm=len(busiest))
-    return replace(found, longest=_longest(found, (stand[one] for one in parts), longest)) if longest else found
+        return replace(sample, longest=_longest(sample, sm, stand, longest or {}))
+    work_of_sm = np.bincount(sm, load)  # whole numbers
+    busiest = stand[sm == sm[(work_of_sm[sm] == work_of_sm.max()).argmax()]]  # of several the one that begins first
+    found = replace(sample, blocks=tuple(busiest.tolist()), per_sm=len(busiest))
+    return replace(found, longest=_longest(found, sm, stand, longest)) if longest else found
 
 
-def _longest(sample: Sample, dealt: Iterable[np.ndarray], longest: Mapping[int, float]) -> tuple[int, ...]:
-    """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long. dealt: of each SM."""
+def _longest(sample: Sample, sm: np.ndarray, stand: np.ndarray, longest: Mapping[int, float]) -> tuple[int, ...]:
+    """The blocks of the SM with the longest warp, if no warp of the sample is nearly as long.
+
+    Arguments:
+        sm, stand: of each block its SM, and the interpreted block that it counts as.
+    """
     if not _has_longer(sample, longest):
         return ()
     last = max(longest, key=longest.__getitem__)
-    return next((tuple(one.tolist()) for one in dealt if last in one), ())
+    has_it = np.bincount(sm, stand == last) > 0
+    if not has_it.any():
+        return ()
+    return tuple(stand[sm == sm[has_it[sm].argmax()]].tolist())  # of several the one that begins first
 
 
 def _has_longer(sample: Sample, longest: Mapping[int, float]) -> bool:

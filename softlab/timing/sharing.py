@@ -21,6 +21,7 @@ import numpy as np
 
 from softlab.timing.distinct import distinct_neighbours
 from softlab.timing.order import NEVER, Loaded, Order, order
+from softlab.timing.shares import Shares
 from softlab.timing.touched import BlockSectors
 
 _SECTOR = 32
@@ -142,14 +143,13 @@ def sharing(
     return Sharing(tuple(regions), float(min(1.0, max(0.0, dirty))), footprint, neighbours, filled, _wanted(added))
 
 
-def _wanted(added: Sequence[np.ndarray]) -> dict[int, float]:
+def _wanted(added: Sequence[np.ndarray]) -> Mapping[int, float]:
     """Sector -> the share of other blocks that have atomics on it, too, if any of the sample has."""
     added = BlockSectors.of(added)
     if not len(added.together):
         return {}
     several = added.times > 1
-    shares = (added.times[several] - 1) / max(1, len(added) - 1)
-    return dict(zip(added.every[several].tolist(), shares.tolist(), strict=True))
+    return Shares(added.every[several], (added.times[several] - 1) / max(1, len(added) - 1))
 
 
 def _in_order(

@@ -76,6 +76,22 @@ def test_a_function_is_compiled_when_it_is_hot(monkeypatch: pytest.MonkeyPatch) 
     assert 100 < asked < 2000
 
 
+@needs_llvm
+def test_llvm_is_started_when_all_functions_together_are_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_python, "is_stored", lambda key: True)
+    monkeypatch.setattr(native_python, "started", lambda: False)
+    monkeypatch.setattr(CompiledFunction, "_asked_of_all", 0.0)
+    one, other, rare = (CompiledFunction(_plus) for _ in range(3))
+    for _ in range(10):
+        assert not one.ready("hot", 14.0)
+        assert not other.ready("hot", 14.0)  # 280 together
+    assert not rare.ready("hot", 3.0)
+    assert one.ready("hot", 20.0)
+    assert other.ready("hot")
+    assert not rare.ready("hot", 0.5)  # it is not worth reading yet
+    assert rare.ready("hot")
+
+
 def _thrice(i: int) -> int:
     return 3 * i + LIMIT
 

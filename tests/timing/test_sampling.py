@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from softlab.timing.dealing import places
+from softlab.timing.dealing import dealt, places
 from softlab.timing.sampling import Sample, choose, edges, extrapolate, more_blocks, slowest, unseen
 from softlab.timing.sharing import sharing
 from softlab.timing.sm import SmRun
@@ -74,6 +74,35 @@ def test_blocks_are_dealt_out_to_the_places_that_come_free_first():
     counts = dict(enumerate((100, 30, 30, 30, 30, 10)))
     found = slowest(sample, counts, 6, 2)
     assert (found.blocks, found.per_sm) == ((1, 2, 3, 4), 4)  # the other SM: 100 and then 10
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_first_sm_with_the_most_work_is_simulated_and_the_first_one_with_the_longest_warp(seed):
+    """Of few kinds of blocks several SMs have as much to do, and blocks that stand for others come several times."""
+    random = np.random.default_rng(seed)
+    blocks, resident = int(random.integers(20, 60)), int(random.integers(1, 4))
+    interpreted = [0, *sorted(random.choice(np.arange(1, blocks - 1), 8, replace=False).tolist()), blocks - 1]
+    counts = {block: int(random.choice([100, 200, 400])) for block in interpreted}
+    longest = dict.fromkeys(interpreted, 10.0) | {int(random.choice(interpreted)): 50.0}
+    sample = Sample((interpreted[1],), per_sm=blocks, resident=resident, active=7)
+    found = slowest(sample, counts, blocks, 7, longest)
+
+    nearest = [min(interpreted[1:-1], key=lambda one, b=b: (abs(one - b), one)) for b in range(blocks)]
+    stand = [0, *nearest[1:-1], blocks - 1]
+    load = np.array([counts[one] for one in stand], float)
+    mean = load.mean()
+    takes = np.where(abs(load / mean - 1) < 0.1, mean, load) * resident / 4
+    of_block = dealt(takes, 7, resident, 0.0).tolist()
+    dealt_out = sorted([b for b in range(blocks) if of_block[b] == sm] for sm in set(of_block))
+    busiest = max(dealt_out, key=lambda own: sum(load[b] for b in own))
+    assert found.blocks == tuple(stand[b] for b in busiest)
+    assert found.per_sm == len(busiest)
+    if max(longest.values()) > 1.02 * max(longest[one] for one in found.blocks):
+        last = next(block for block in interpreted if longest[block] == max(longest.values()))
+        own = next((own for own in dealt_out if last in [stand[b] for b in own]), [])
+        assert found.longest == tuple(stand[b] for b in own)
+    else:
+        assert found.longest == ()
 
 
 @pytest.mark.parametrize(

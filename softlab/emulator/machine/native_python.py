@@ -46,10 +46,11 @@ _INTEGERS = {
     "Bytes": (8, False),
 }
 _BITS = 64
-#: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time.
+#: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time. How often all
+#: functions together are before LLVM is started.
 _CALLS, _START_CALLS = 1000, 300
-#: The same where the machine code is on the disk: finding and reading it takes about 2 milliseconds.
-_STORED_CALLS = 20
+#: The same where the machine code is on the disk: finding and reading it takes about 0.4 milliseconds.
+_STORED_CALLS = 4
 #: This module is a part of what machine code is made of.
 _OWN_TEXT = Path(__file__).read_text("utf-8")
 #: Helpers that are called, where others are written into their callers.
@@ -74,6 +75,8 @@ class CompiledFunction:
     """A function of this kind. It is compiled at the first call, which takes some 100 milliseconds. Its machine code is
     kept on the disk for later processes."""
 
+    _asked_of_all = 0.0
+
     def __init__(self, function: Callable[..., int]) -> None:
         assert isinstance(function, FunctionType)
         self.function = function
@@ -91,8 +94,9 @@ class CompiledFunction:
         if compiled == "all" or self._is_ready:
             return True
         self._asked += work
-        start = 0 if started() else _START_CALLS
-        self._is_ready = self._asked > _CALLS + start or (self._asked > _STORED_CALLS + start and self._stored)
+        CompiledFunction._asked_of_all += work
+        if started() or CompiledFunction._asked_of_all > _START_CALLS:
+            self._is_ready = self._asked > _CALLS or (self._asked > _STORED_CALLS and self._stored)
         return self._is_ready
 
     @cached_property
