@@ -54,8 +54,8 @@ ENOUGH, ENOUGH_OF_UNALIGNED_HALVES = 1.3, 1.5
 ENOUGH_TIME = 1.1
 #: Registers of a thread of the block and cluster kernels with 1, 2, ... packs of each input, for sm_90: the most of all
 #: types of an element's size and both operators. (bytes of an element, inputs, unaligned) -> registers. These are the
-#: kernels of 2026-11-29, which had a loop over rows and with which the constants were fitted. Without it some take up to
-#: 16 more or fewer. The sweep of 2026-11-30 measured the plan with these numbers.
+#: kernels of 2026-11-29, which had a loop over rows and with which the constants were fitted. Without it some take up
+#: to 16 more or fewer. The sweep of 2026-11-30 measured the plan with these numbers.
 REGISTERS = {
     (2, 1, False): (32, 32, 40, 40, 40, 40, 56, 56, 56, 56),
     (2, 1, True): (32, 40, 32, 40, 48, 48, 56, 56, 64, 72),

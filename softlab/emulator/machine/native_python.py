@@ -49,7 +49,7 @@ _BITS = 64
 #: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time. How often all
 #: functions together are before LLVM is started.
 _CALLS, _START_CALLS = 1000, 300
-#: The same where the machine code is on the disk: finding and reading it takes about 0.4 milliseconds.
+#: The same where the machine code is on the disk: finding and reading it takes about 0.6 milliseconds.
 _STORED_CALLS = 4
 #: This module is a part of what machine code is made of.
 _OWN_TEXT = Path(__file__).read_text("utf-8")
