@@ -294,7 +294,8 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
         fewest = 1 if request.element.itemsize == 8 else 2
     width = next((w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * _most_packs(row)), GROUP_WIDTHS[-1])
     row_bytes = request.cols * request.element.itemsize
-    if request.element.itemsize == 2 and request.policy != INVARIANT and row_bytes <= tiles.MOST_ROW_BYTES:
+    halves = request.element.itemsize == 2 and is_wide(request, row)
+    if halves and request.policy != INVARIANT and row_bytes <= tiles.MOST_ROW_BYTES:
         return _beside_memory(request, row, fewest, width)
     if request.element.itemsize == 8 and (timed := fast_doubles.lanes(request, row)):
         return _over(row, timed[0])

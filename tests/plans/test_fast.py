@@ -347,6 +347,14 @@ def test_arrays_that_begin_anywhere() -> None:
     assert plan.name == "fast_block<__half, Algorithm::softmax, 1, 4, 256, false>"
 
 
+@pytest.mark.parametrize("pack_size", [1, 2, 4, 8])
+def test_short_rows_of_halves_in_any_packs(pack_size: int) -> None:
+    """Up to 256 columns: 256 packs of one element are more than 32 lanes hold in six packs each."""
+    for cols in range(pack_size, 257, pack_size):
+        plan = plans.forced(100_000, cols, "float16", policy="fast", device="H200", pack_size=pack_size)
+        assert plan.kernel.startswith(("fast_", "warp")), cols
+
+
 def test_a_grid_has_its_limit() -> None:
     """A kernel with a loop over rows takes more rows than a grid has blocks, the others do not."""
     plan = made(2**33, 40_000, "float64")
