@@ -101,7 +101,7 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         rule = "a few lanes of a warp hold the row"
         take(request, log, WARP, rule, packs=row.packs, most=most)
         rule = f"as few as hold it in {_most_packs(row)} packs each, if a warp suffices"
-        return _warp(request, log, row, _lanes(request, row), rule)
+        return _warp(request, log, row, _beside_memory(request, row, _lanes(request, row)), rule)
     if request.kernel:
         raise PlanError(f"fast_warp holds rows of at most {most} packs; {request.cols} columns are {row.packs}")
     return _beyond_a_warp(request, log, row)
@@ -284,19 +284,9 @@ def _packs_of_a_warp(request: PlanRequest, row: Row) -> int:
 
 def _lanes(request: PlanRequest, row: Row) -> WarpShape:
     """How the lanes of ``fast_warp`` lie over the packs of a row. Head and tail come on top."""
-    # A head and a tail have up to 22 elements, which the lanes share. One lane with two packs touches each sector
-    # twice; a second lane would double the arithmetic of doubles, which costs more.
-    if row.packs == 1:
-        fewest = 1
-    elif row.unaligned:
-        fewest = 4
-    else:
-        fewest = 1 if request.element.itemsize == 8 else 2
+    fewest = _fewest_lanes(request, row)
     width = next((w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * _most_packs(row)), GROUP_WIDTHS[-1])
     row_bytes = request.cols * request.element.itemsize
-    halves = request.element.itemsize == 2 and is_wide(request, row)
-    if halves and request.policy != INVARIANT and row_bytes <= tiles.MOST_ROW_BYTES:
-        return _beside_memory(request, row, fewest, width)
     if request.element.itemsize == 8 and (timed := fast_doubles.lanes(request, row)):
         return _over(row, timed[0])
     if row_bytes > tiles.MOST_ROW_BYTES:
@@ -317,19 +307,34 @@ def _lanes(request: PlanRequest, row: Row) -> WarpShape:
     return _over(row, width)
 
 
-def _beside_memory(request: PlanRequest, row: Row, fewest: int, width: int) -> WarpShape:
-    """This number of lanes if their instructions hide behind memory; else the most that hide, or those of least cost.
+def _beside_memory(request: PlanRequest, row: Row, lanes: WarpShape) -> WarpShape:
+    """Short rows of 16-bit elements: these lanes if memory hides their instructions; else the most that it hides.
 
-    17 packs in 16 lanes take as many instructions as 32. Of a row with a head and a tail always the most that hide:
-    more lanes share these elements.
+    17 packs in 16 lanes take as many instructions as 32. If memory hides none, the lanes of the least cost. Of a row
+    with a head and a tail always the most that memory hides: more lanes share these elements. Whether tiles take a row
+    was measured beside ``lanes``, so their cost decides that.
     """
-    problem = _problem(request)
-    widths = [w for w in GROUP_WIDTHS if w >= fewest and row.packs <= w * flight.WARP_PACKS]
+    halves = request.element.itemsize == 2 and is_wide(request, row)
+    if not halves or request.policy == INVARIANT or request.cols * 2 > tiles.MOST_ROW_BYTES:
+        return lanes
+    problem, width = _problem(request), lanes.thread_group_width
+    widths = [w for w in GROUP_WIDTHS if w >= _fewest_lanes(request, row) and row.packs <= w * flight.WARP_PACKS]
     costs = {w: short_rows.of_fast(problem, _over(row, w), unaligned=row.unaligned).blended for w in widths}
     hidden = [w for w in widths if costs[w] <= short_rows.HIDDEN * problem.memory]
     if row.unaligned or width not in hidden:
         width = hidden[-1] if hidden else min(widths, key=costs.__getitem__)
     return _over(row, width)
+
+
+def _fewest_lanes(request: PlanRequest, row: Row) -> int:
+    """The fewest lanes that share a row.
+
+    A head and a tail have up to 22 elements, which the lanes share. One lane with two packs touches each sector twice;
+    a second lane would double the arithmetic of doubles, which costs more.
+    """
+    if row.packs == 1:
+        return 1
+    return 4 if row.unaligned else 1 if request.element.itemsize == 8 else 2
 
 
 def _over(row: Row, width: int) -> WarpShape:

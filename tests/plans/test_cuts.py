@@ -98,28 +98,6 @@ def test_fused_rows(device: str, dtype: str, op: str, monkeypatch: pytest.Monkey
         assert chosen == expected, (request.cols, row)
 
 
-def _check_hidden(row: Any, problem: short_rows.Problem, width: int, first: int, fewest: int) -> None:
-    """Instructions take at most 0.95 of memory's time, or no lanes cost less.
-
-    With a head and a tail, no more lanes do.
-    """
-
-    def cost(lanes: int) -> float:
-        packs = -(-row.packs // lanes)
-        shape = WarpShape(row.pack_size, packs * row.pack_size, lanes, 1, padding=True)
-        return short_rows.of_fast(problem, shape, unaligned=row.unaligned).blended / problem.memory
-
-    costs = {w: cost(w) for w in (1, 2, 4, 8, 16, 32) if w >= fewest and row.packs <= 6 * w}
-    if min(costs.values()) > 1.1:
-        assert costs[width] == min(costs.values()), (problem, width)
-        return
-    assert costs[width] <= 1.1, (problem, width)
-    if row.unaligned or costs.get(first, 2) > 1.1:
-        assert all(costs[w] > 1.1 for w in costs if w > width), (problem, width)
-    else:
-        assert width == first, (problem, width)
-
-
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("dtype", "op"), PROBLEMS)
 def test_lanes_of_a_warp(device: str, dtype: str, op: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +115,42 @@ def test_lanes_of_a_warp(device: str, dtype: str, op: str, monkeypatch: pytest.M
         _check_width(request, row, shape.thread_group_width, packs)
 
 
+def _check_hidden(row: Any, problem: short_rows.Problem, width: int, first: int) -> None:
+    """Instructions take at most 0.95 of memory's time, or no lanes cost less.
+
+    With a head and a tail, no more lanes do.
+    """
+
+    def cost(lanes: int) -> float:
+        packs = -(-row.packs // lanes)
+        shape = WarpShape(row.pack_size, packs * row.pack_size, lanes, 1, padding=True)
+        return short_rows.of_fast(problem, shape, unaligned=row.unaligned).blended / problem.memory
+
+    fewest = 1 if row.packs == 1 else 4 if row.unaligned else 2
+    costs = {w: cost(w) for w in (1, 2, 4, 8, 16, 32) if w >= fewest and row.packs <= 6 * w}
+    if min(costs.values()) > 1.1:
+        assert costs[width] == min(costs.values()), (problem, width)
+        return
+    assert costs[width] <= 1.1, (problem, width)
+    if row.unaligned or costs.get(first, 2) > 1.1:
+        assert all(costs[w] > 1.1 for w in costs if w > width), (problem, width)
+    else:
+        assert width == first, (problem, width)
+
+
+@pytest.mark.parametrize("op", [op for dtype, op in PROBLEMS if dtype == "float16"])
+def test_memory_hides_the_instructions_of_short_halves(op: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _asked(monkeypatch, fast, "_beside_memory")
+    for cols in range(2, 257):
+        _plan(100_000, cols, "float16", op=op, device="H200")
+    changed = 0
+    for (request, row, before), shape in calls:
+        problem = short_rows.Problem(request.cols, 2, row.inputs, request.operator.name)
+        _check_hidden(row, problem, shape.thread_group_width, before.thread_group_width)
+        changed += shape != before
+    assert len(calls) > changed > 0
+
+
 def _check_width(request: PlanRequest, row: Any, width: int, packs: int) -> None:
     if request.element.itemsize == 8 and (timed := fast_doubles.lanes(request, row)):
         assert (width, packs) == timed
@@ -147,9 +161,6 @@ def _check_width(request: PlanRequest, row: Any, width: int, packs: int) -> None
     row_bytes = request.cols * request.element.itemsize
     itemsize = request.element.itemsize
     problem = short_rows.Problem(request.cols, itemsize, row.inputs, request.operator.name)
-    if itemsize == 2 and row_bytes <= 512:
-        _check_hidden(row, problem, width, first, fewest)
-        return
     flights = {}
     for w in (1, 2, 4, 8, 16, 32):
         packs_of = -(-row.packs // w)
