@@ -101,7 +101,11 @@ def choose(request: PlanRequest, log: StepLog) -> Choice:
         rule = "a few lanes of a warp hold the row"
         take(request, log, WARP, rule, packs=row.packs, most=most)
         rule = f"as few as hold it in {_most_packs(row)} packs each, if a warp suffices"
-        return _warp(request, log, row, _beside_memory(request, row, _lanes(request, row)), rule)
+        few = _lanes(request, row)
+        shape = _beside_memory(request, row, few)
+        if shape != few:
+            rule = "the most whose instructions memory hides; if none, those that cost the least"
+        return _warp(request, log, row, shape, rule)
     if request.kernel:
         raise PlanError(f"fast_warp holds rows of at most {most} packs; {request.cols} columns are {row.packs}")
     return _beyond_a_warp(request, log, row)

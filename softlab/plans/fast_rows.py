@@ -61,15 +61,15 @@ def grid_of(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
     return log.note("How many blocks?", min(blocks, MOST_BLOCKS), rule, rows=request.rows)
 
 
-def whole_grid(request: PlanRequest, log: StepLog, blocks: int, rule: str) -> int:
-    """The blocks for all rows, of a kernel that has no loop over rows.
+def whole_grid(request: PlanRequest, log: StepLog, blocks: int, rule: str, **values: Any) -> int:
+    """The blocks for all rows, of a kernel that has no loop over rows. ``values``: what the rule counts, if not rows.
 
     Raises:
-        PlanError: a grid does not have so many.
+        PlanError: a grid cannot have this many blocks.
     """
     if blocks > MOST_BLOCKS:
         raise PlanError(f"a grid has at most {MOST_BLOCKS} blocks; {request.rows} rows take {blocks}")
-    return log.note("How many blocks?", blocks, rule, rows=request.rows)
+    return log.note("How many blocks?", blocks, rule, **(values or {"rows": request.rows}))
 
 
 def kernel_of(

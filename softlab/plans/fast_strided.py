@@ -7,10 +7,8 @@ a strip that costs the least (:mod:`softlab.plans.strip_shapes` and :mod:`softla
 
 from __future__ import annotations
 
-from softlab.errors import PlanError
 from softlab.plans import strip_grid, strip_shapes
-from softlab.plans.fast_limits import MOST_BLOCKS
-from softlab.plans.fast_rows import WHICH, kernel_of
+from softlab.plans.fast_rows import WHICH, kernel_of, whole_grid
 from softlab.plans.instantiations import WIDEST_PACK_BYTES
 from softlab.plans.planner import Choice, PlanRequest, StepLog
 from softlab.plans.strip_grid import MAILBOX_THREADS, STRIP_GRID, StripGridShape
@@ -46,9 +44,7 @@ def strided(request: PlanRequest, log: StepLog) -> Choice:
     log.note("In how many places of a line?", shape.across, least)
     log.note("How many blocks is an SM to hold?", shape.resident, "as many as its registers and shared memory allow")
     strips = strip_shapes.strips(request, shape)
-    blocks = log.note("How many blocks?", strips * shape.cluster, "one cluster per strip", strips=strips)
-    if blocks > MOST_BLOCKS:
-        raise PlanError(f"a grid has at most {MOST_BLOCKS} blocks; these rows take {blocks}")
+    blocks = whole_grid(request, log, strips * shape.cluster, "one cluster per strip", strips=strips)
     instantiation = kernel_of(request, shape.kernel, shape.numbers(once), None)
     return Choice(kernel, shape.pack_size, (shape.block_size, 1), blocks, instantiation, cluster=shape.cluster)
 

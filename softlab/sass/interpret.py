@@ -164,8 +164,8 @@ def interpret(
         variables: what the kernel's variables hold; by default each has its initialiser. They stay as they are.
         paced: what has taken the least time goes on first (:mod:`softlab.sass.pace`), as blocks that wait for each
             other need it. Else all go on together as far as they can.
-        sharers: as if so many blocks took work from the same counters (:mod:`softlab.sass.taking`); 0: those that are
-            interpreted take all.
+        sharers: the number of blocks that take work from the same counters (:mod:`softlab.sass.taking`). The
+            interpreted blocks get their part of it. 0: they take all work.
 
     Raises:
         UnsupportedInstruction: an instruction that is executed is not known; it names the line.

@@ -55,7 +55,7 @@ class Spare:
         self._lock = Lock()
 
     def take(self, nbytes: int) -> np.ndarray:
-        """At least so many bytes, with whatever others have left there: uint8."""
+        """At least ``nbytes`` bytes, uint8. They keep the values of earlier launches."""
         with self._lock:
             sizes = [(len(one), k) for k, one in enumerate(self._arrays) if len(one) >= nbytes]
             if sizes and nbytes >= self._least:

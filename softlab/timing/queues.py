@@ -1,9 +1,13 @@
 """Launches whose blocks share work: who asks first takes it, so that a block has less to do where more take part.
 
 A work queue is a counter in global memory: blocks take what comes next until nothing is left. A few sampled blocks
-would take the work of the whole grid. Whether they do is found by trial: the same blocks are interpreted again among
-twice as many. If they have less to do, all blocks of the grid are interpreted together. No rule about the code is
-needed, so that queues by any atomic are found, and tickets of which each block takes one stay as they are.
+would take the work of the whole grid. Where a rule about the code finds the atomic that takes work
+(:mod:`softlab.sass.taking`), a few blocks are interpreted with their part of it. A second run with twice the part
+confirms that.
+
+Else a trial tells whether blocks share work: the same blocks are interpreted again among twice as many. If they have
+less to do, all blocks of the grid are interpreted together. This needs no rule about the code. It finds queues by any
+atomic, and tickets of which each block takes one stay as they are.
 
 Less to do means fewer instructions, or fewer stores: where blocks wait for a lock, more of them look at it more often.
 """

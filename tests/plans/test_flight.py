@@ -21,19 +21,19 @@ def made(cols: int, dtype: str, op: str = "softmax") -> plans.Plan:
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "packs"),
+    ("name", "key", "packs", "fewer"),
     [
-        ("fast_block<__nv_bfloat16, Algorithm::softmax, 8, 4, 128, true>", (2, 1, True), 4),
-        ("fast_block<float, Algorithm::log_softmax, 4, 3, 128, false>", (4, 1, False), 3),
-        ("fast_block_backward<__nv_bfloat16, Algorithm::softmax, 8, 2, 128, true>", (2, 2, True), 2),
-        ("fast_block<double, Algorithm::log_softmax, 2, 8, 128, true>", (8, 1, True), 8),
+        ("fast_block<__nv_bfloat16, Algorithm::softmax, 8, 4, 128, true>", (2, 1, True), 4, -8),
+        ("fast_block<float, Algorithm::log_softmax, 4, 3, 128, false>", (4, 1, False), 3, 0),
+        ("fast_block_backward<__nv_bfloat16, Algorithm::softmax, 8, 2, 128, true>", (2, 2, True), 2, 0),
+        ("fast_block<double, Algorithm::log_softmax, 2, 8, 128, true>", (8, 1, True), 8, 16),
     ],
 )
-def test_the_most_registers_are_about_as_compiled(name: str, key: tuple[int, int, bool], packs: int) -> None:
-    """The numbers are those of kernels with a loop over rows: without it they differ by up to two portions."""
+def test_the_most_registers_are_as_compiled(name: str, key: tuple[int, int, bool], packs: int, fewer: int) -> None:
+    """The numbers are those of kernels with a loop over rows. Without it some take ``fewer`` than that."""
     report = compile_reports(kernel_sources()["fast_block.cuh"], [name], arch="sm_90", file="fast_block.cuh")[name]
     assert report["spill_bytes"] == 0
-    assert abs(flight.REGISTERS[key][packs - 1] - -(-report["registers"] // 8) * 8) <= 16
+    assert flight.REGISTERS[key][packs - 1] - fewer == -(-report["registers"] // 8) * 8
 
 
 def test_registers_are_those_that_an_sm_gives_out() -> None:

@@ -54,19 +54,29 @@ def problems(count: int) -> Iterator[tuple[int, int, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "packs"),
+    ("name", "key", "packs", "more"),
     [
-        ("<__nv_bfloat16, Algorithm::softmax, 8, 9, 256, 16, false>", (2, 1, False, 256), 9),
-        ("<__nv_bfloat16, Algorithm::log_softmax, 8, 6, 256, 16, true>", (2, 1, True, 256), 6),
-        ("<float, Algorithm::softmax, 4, 11, 256, 16, true>", (4, 1, True, 256), 11),
-        ("_backward<__half, Algorithm::log_softmax, 8, 5, 512, 16, true>", (2, 2, True, 512), 5),
-        ("_backward<float, Algorithm::softmax, 4, 6, 512, 16, false>", (4, 2, False, 512), 6),
-        ("_backward<__half, Algorithm::softmax, 8, 5, 512, 16, true>", ("float16", "softmax_backward", True, 512), 5),
-        ("_backward<__half, Algorithm::softmax, 8, 7, 256, 16, false>", ("float16", "softmax_backward", False, 256), 7),
+        ("<__nv_bfloat16, Algorithm::softmax, 8, 9, 256, 16, false>", (2, 1, False, 256), 9, 1),
+        ("<__nv_bfloat16, Algorithm::log_softmax, 8, 6, 256, 16, true>", (2, 1, True, 256), 6, 1),
+        ("<float, Algorithm::softmax, 4, 11, 256, 16, true>", (4, 1, True, 256), 11, 0),
+        ("_backward<__half, Algorithm::log_softmax, 8, 5, 512, 16, true>", (2, 2, True, 512), 5, 0),
+        ("_backward<float, Algorithm::softmax, 4, 6, 512, 16, false>", (4, 2, False, 512), 6, 0),
+        (
+            "_backward<__half, Algorithm::softmax, 8, 5, 512, 16, true>",
+            ("float16", "softmax_backward", True, 512),
+            5,
+            1,
+        ),
+        (
+            "_backward<__half, Algorithm::softmax, 8, 7, 256, 16, false>",
+            ("float16", "softmax_backward", False, 256),
+            7,
+            1,
+        ),
     ],
 )
-def test_registers_of_clusters_are_about_as_compiled(name: str, key: tuple, packs: int) -> None:
-    """To one of the blocks that an SM holds by them: the numbers are those of kernels with a loop over rows."""
+def test_registers_of_clusters_are_as_compiled(name: str, key: tuple, packs: int, more: int) -> None:
+    """To the blocks that an SM holds by them, which are ``more`` without the loop over rows."""
     source, name = kernel_sources()["fast_cluster.cuh"], f"fast_cluster{name}"
     report = compile_reports(source, [name], arch="sm_90", file="fast_cluster.cuh")[name]
     assert report["spill_bytes"] == 0
@@ -76,7 +86,7 @@ def test_registers_of_clusters_are_about_as_compiled(name: str, key: tuple, pack
         occupancies.occupancy(H200, threads=key[-1], registers=count).blocks_per_sm
         for count in (known, report["registers"])
     ]
-    assert abs(held[0] - held[1]) <= 1
+    assert held[0] + more == held[1]
 
 
 def test_what_takes_more_registers_leaves_room_for_fewer_clusters() -> None:
@@ -223,7 +233,7 @@ def test_an_sm_holds_as_many_blocks_as_the_plan_says(name: str, threads: int) ->
     report = compile_reports(source, [name], arch="sm_90", file="fast_cluster.cuh")[name]
     held = occupancies.occupancy(H200, threads=threads, registers=report["registers"]).blocks_per_sm
     assert held == int(name[-2])
-    assert report["spill_bytes"] <= (128 if "double" in name else 64)
+    assert report["spill_bytes"] <= (128 if "double, Algorithm::log_softmax, 2, 8, 256" in name else 64)
 
 
 def test_the_time_of_a_cluster_whose_registers_the_plan_decides() -> None:

@@ -108,6 +108,14 @@ def entered(monkeypatch):
     return runs
 
 
+def assert_equal_streams(one, other):
+    for field in dataclasses.fields(one.streams):
+        if field.name != "barriers":
+            ours, theirs = (getattr(each.streams, field.name) for each in (one, other))
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+
+
 @needs_machine_code
 def test_a_kernel_is_the_same(entered):
     """Lanes that part in nested loops, calls and returns, loads and stores of both memories, conversions."""
@@ -119,11 +127,7 @@ def test_a_kernel_is_the_same(entered):
     one, other = found
     for number in (2, 3):
         assert one.output(number).tobytes() == other.output(number).tobytes()
-    for field in dataclasses.fields(one.streams):
-        if field.name != "barriers":
-            ours, theirs = (getattr(each.streams, field.name) for each in found)
-            assert ours.dtype == theirs.dtype
-            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+    assert_equal_streams(one, other)
     given = _arguments()
     kernel.run(2, 100, given, check=False)
     assert given[2].tobytes() == other.output(2).tobytes()
@@ -145,10 +149,7 @@ def test_local_memory_is_the_same(entered):
     assert Space.LOCAL in spaces  # some of the loads and stores were compiled
     one, other = found
     assert one.output(1).tobytes() == other.output(1).tobytes()
-    for field in dataclasses.fields(one.streams):
-        if field.name != "barriers":
-            ours, theirs = (getattr(each.streams, field.name) for each in found)
-            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+    assert_equal_streams(one, other)
     given = a.copy(), np.zeros_like(a)
     kernel.run(2, 100, given, check=False)
     assert given[1].tobytes() == other.output(1).tobytes()
@@ -164,10 +165,7 @@ def test_accesses_that_others_see_in_order_are_the_same(entered):
         assert (sum(entered) > 100) == (choice == "all")
     one, other = found
     assert one.output(1).tobytes() == other.output(1).tobytes()
-    for field in dataclasses.fields(one.streams):
-        if field.name != "barriers":
-            ours, theirs = (getattr(each.streams, field.name) for each in found)
-            np.testing.assert_array_equal(ours, theirs, err_msg=field.name)
+    assert_equal_streams(one, other)
 
 
 @needs_machine_code
