@@ -51,35 +51,52 @@ IDLE_CLUSTERS = 0.5
 CLUSTER_START, RING_START = 5.0, 9.0
 #: Of fewer rows the start and the end of a launch decide, which these times do not know. An H200 has 7 clusters of 16.
 FEWEST_ROWS = 7 * 20
-#: Registers of a thread with one input or two, from the first number of packs on: (bytes of an element, inputs,
-#: unaligned, threads of a block) -> first packs, registers. The most of all types and operators, of NVRTC 12.9 and
-#: 13.0 for sm_90, of kernels with a loop over rows, as in :data:`flight.REGISTERS`. Longer rows are not looked at: an
-#: SM holds one such cluster, or the compiler spills.
+#: Registers of a thread, from the first number of packs on: (bytes of an element, inputs, unaligned, threads of a
+#: block) -> first packs, registers. The least of all types and operators, of NVRTC 12.9 and 13.0 for sm_90. Longer rows
+#: are not looked at: an SM holds one such cluster, or the compiler spills.
 REGISTERS = {
-    (2, 1, False, 128): (8, (64, 64, 72, 72, 96, 96, 96)),
+    (2, 1, False, 128): (8, (48, 56, 64, 64, 72, 72, 80)),
     (2, 1, True, 128): (8, (56, 64, 64, 72, 72, 80, 96)),
-    (2, 1, False, 256): (4, (48, 56, 64, 64, 64, 80, 80, 120, 120, 128)),
-    (2, 1, True, 256): (4, (48, 56, 64, 64, 64, 64, 80, 80, 80, 96, 96)),
-    (2, 1, False, 512): (3, (64, 64, 64, 64, 72, 112)),
-    (2, 1, True, 512): (3, (40, 64, 64, 64, 64, 64, 96)),
-    (4, 1, False, 256): (8, (64, 64, 72, 80, 80, 128, 128)),
-    (4, 1, True, 256): (8, (64, 64, 80, 80, 80, 88, 96)),
-    (4, 1, False, 512): (4, (56, 64, 64, 64, 64, 80)),
-    (4, 1, True, 512): (4, (64, 64, 64, 64, 64, 80)),
-    (2, 2, False, 256): (4, (64, 64, 64, 80, 96)),
-    (2, 2, True, 256): (4, (56, 64, 80, 80, 80)),
-    (2, 2, False, 512): (2, (32, 64, 64, 64, 64, 80)),
-    (2, 2, True, 512): (2, (40, 40, 64, 64, 88, 128)),
+    (2, 1, False, 256): (4, (32, 40, 40, 48, 64, 64, 64, 80, 80, 80)),
+    (2, 1, True, 256): (4, (40, 48, 48, 64, 64, 64, 80, 80, 80, 80, 104)),
+    (2, 1, False, 512): (3, (40, 40, 64, 64, 64, 64)),
+    (2, 1, True, 512): (3, (40, 56, 64, 64, 64, 64)),
+    (4, 1, False, 256): (8, (56, 64, 64, 72, 72, 80, 80)),
+    (4, 1, True, 256): (8, (64, 64, 64, 72, 80, 80, 88)),
+    (4, 1, False, 512): (4, (40, 56, 64, 56, 64, 64)),
+    (4, 1, True, 512): (4, (56, 56, 64, 64, 64, 72)),
+    (2, 2, False, 256): (4, (48, 56, 64, 72, 80)),
+    (2, 2, True, 256): (4, (48, 64, 72, 80, 80)),
+    (2, 2, False, 512): (2, (32, 40, 56, 64, 64, 80)),
+    (2, 2, True, 512): (2, (32, 40, 56, 64, 72, 80)),
     (4, 2, False, 512): (4, (56, 64, 64, 80, 88)),
-    (4, 2, True, 512): (4, (64, 64, 64, 88, 96)),
+    (4, 2, True, 512): (4, (56, 64, 64, 80, 88)),
 }
-#: Where gradients of one type and operator take more: (type, operator, unaligned, threads, packs) -> registers.
+#: Where one type and operator take more, and an SM so holds fewer blocks: (type, operator, unaligned, threads, packs)
+#: -> registers.
 MORE_REGISTERS = {
-    ("float16", "softmax_backward", True, 512, 5): 72,
-    ("float16", "softmax_backward", False, 256, 7): 96,
-    ("float16", "log_softmax_backward", True, 256, 8): 96,
-    ("bfloat16", "softmax_backward", True, 256, 8): 128,
-    ("bfloat16", "log_softmax_backward", True, 256, 8): 96,
+    ("float16", "softmax", False, 128, 8): 56,
+    ("bfloat16", "softmax", False, 128, 8): 64,
+    ("float16", "log_softmax", False, 128, 13): 80,
+    ("bfloat16", "log_softmax", False, 256, 5): 48,
+    ("float16", "softmax", False, 256, 6): 48,
+    ("bfloat16", "softmax", False, 256, 6): 48,
+    ("bfloat16", "softmax", False, 256, 7): 64,
+    ("bfloat16", "log_softmax", False, 256, 7): 64,
+    ("bfloat16", "log_softmax", True, 256, 4): 48,
+    ("bfloat16", "softmax", False, 512, 7): 72,
+    ("bfloat16", "log_softmax", False, 512, 7): 72,
+    ("bfloat16", "softmax", False, 512, 8): 104,
+    ("float32", "softmax", False, 256, 14): 88,
+    ("float32", "softmax", True, 256, 10): 72,
+    ("float16", "softmax_backward", False, 256, 6): 72,
+    ("float16", "softmax_backward", False, 256, 8): 120,
+    ("bfloat16", "softmax_backward", False, 256, 8): 112,
+    ("float16", "softmax_backward", True, 256, 8): 112,
+    ("bfloat16", "softmax_backward", True, 256, 8): 112,
+    ("bfloat16", "log_softmax_backward", True, 256, 8): 88,
+    ("float16", "softmax_backward", False, 512, 6): 72,
+    ("float32", "log_softmax_backward", True, 512, 6): 72,
 }
 #: The number of blocks whose registers fit an SM: (bytes of an element, inputs, unaligned, threads of a block) -> packs
 #: of each input -> blocks. These clusters were faster than with the compiler's own choice (H200, 2026-11-29), and spill
@@ -87,15 +104,16 @@ MORE_REGISTERS = {
 RESIDENT = {
     (2, 1, False, 256): {9: 4, 10: 4, 11: 3, 12: 3, 13: 3, 14: 3},
     (2, 1, True, 256): {10: 4, 13: 3, 14: 3},
-    (4, 1, True, 256): {13: 3, 14: 3},
+    (4, 1, False, 256): {14: 3},
+    (4, 1, True, 256): {10: 4, 13: 3, 14: 3},
+    (2, 2, False, 512): {6: 2},
     (2, 2, True, 512): {5: 2, 6: 2},
+    (4, 2, True, 512): {6: 2},
     (2, 2, True, 256): {8: 3},
 }
 #: What would spill more, and where the ring is as fast, as logarithms need no exponentials in its results: (type,
 #: operator, threads, packs).
 NOT_RESIDENT = {
-    ("float16", "softmax_backward", 512, 6),
-    ("bfloat16", "softmax_backward", 512, 6),
     ("bfloat16", "softmax_backward", 256, 8),
     *((half, "log_softmax", 256, packs) for half in ("float16", "bfloat16") for packs in (13, 14)),
 }

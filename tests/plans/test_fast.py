@@ -172,7 +172,8 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
         (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
         (256, 262_144, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 33, false, false>"),
-        (335, 200_000, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 26, false, false>"),
+        (335, 200_000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 13, 256, 16, false>"),
+        (270, 248_000, "float32", RING + "4, 4, 24, 1, 1, 0, 0, 384, 44, false, false>"),
         (9, 7_000_000, "float32", RING + "16, 2, 30, 1, 1, 0, 14, 448, 132, true, false>"),
         (64, 1 << 20, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 132, false, false>"),
         (
