@@ -16,6 +16,7 @@
 // Source   Registers as the cache of a row: NVIDIA Apex, Liger and others. The exchange: see fast_operator.cuh.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_operator.cuh"
 #include "fast_row.cuh"
 
@@ -26,6 +27,7 @@ __device__ void fast_block_row(const T* const (&source)[Operator::inputs], T* ta
   RowFragment<Operator, pack_size, packs, block_size, unaligned> fragment;
 
   blocks.cluster_arrive();
+  follow_previous_kernel();
   const ThreadSlice slice = row_slice<pack_size, unaligned>(
       source[0], blockIdx.x / cluster, cols, threadIdx.x, blockIdx.x % cluster, cluster);
   fragment.load(slice, source);

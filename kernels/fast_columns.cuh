@@ -11,6 +11,7 @@
 // Source   The arithmetic: fast_strip.cuh.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_strip.cuh"
 
 template<class Operator, int pack_size, int packs, int across, int block_size, typename T>
@@ -23,6 +24,7 @@ __device__ void fast_columns_rows(
   const int left = static_cast<int>(min(outer < rows / stride ? stride - first_row : 0, static_cast<long long>(width)));
   const long long first = outer * cols * stride + first_row;
 
+  follow_previous_kernel();
   InputPacks<Operator, pack_size> body[across][packs];
 #pragma unroll
   for (int j = 0; j < packs; ++j) {

@@ -48,6 +48,7 @@
 //      count before their block publishes anything. It changes after all partials of the last row have come.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_mailbox.cuh"
 
 // A thread's slots in shared memory, one per input and stage. Only this thread uses them (invariant 3).
@@ -130,6 +131,7 @@ __device__ void fast_grid_rows(
 
   const Pipeline<Operator, pack_size, stages, block_size> pipeline{
       reinterpret_cast<Pack<T, pack_size>*>(dynamic_shared) + threadIdx.x};
+  follow_previous_kernel();
   // Setup: the loads of the first rows, the mbarriers, and partials that change nothing where there is no warp.
   ThreadSlice slice;
   if (threadIdx.x < block_size) {

@@ -17,6 +17,7 @@
 // Source   PTX ISA, "cp.async".
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_operator.cuh"
 #include "fast_row.cuh"
 
@@ -124,6 +125,7 @@ __device__ void fast_pipeline_rows(
   };
 
   blocks.cluster_arrive();
+  follow_previous_kernel();
   const long long clusters = gridDim.x / cluster;
   long long row = blockIdx.x / cluster;
   ThreadSlice slice = slice_of_row(row);

@@ -20,6 +20,7 @@
 // Source   The statistics and their merging: fast_strip.cuh.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_strip.cuh"
 
 // How many neighbouring packs belong to one cluster.
@@ -54,6 +55,7 @@ __device__ void fast_shifted_rows(
   __shared__ StripExchange<Operator, pack_size, lanes + 1, parts, block_size, cluster> exchange;
 
   if constexpr (cluster > 1) { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+  follow_previous_kernel();
   const int lane = threadIdx.x % lanes;
   const int warp = threadIdx.x / 32;
   // The thread's first line, counted from the block's. The lines of a warp are pack_size apart, or a multiple.

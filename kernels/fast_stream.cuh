@@ -14,6 +14,7 @@
 #pragma once
 
 #include "exact_operator.cuh"
+#include "fast_launch.cuh"
 #include "fast_row.cuh"
 
 template<class Operator, int pack_size, int packs, int block_size, int cluster, bool unaligned, typename T>
@@ -24,6 +25,7 @@ __device__ void fast_stream_rows(
   RowFragment<Operator, pack_size, packs, block_size, unaligned> fragment;
 
   blocks.cluster_arrive();
+  follow_previous_kernel();
   blocks.cluster_wait();
   int iteration = 0;
   for (long long row = blockIdx.x / cluster; row < rows; row += gridDim.x / cluster, ++iteration) {

@@ -16,6 +16,7 @@
 // Source   The statistics and their merging: fast_strip.cuh.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_strip.cuh"
 
 template<class Operator, int pack_size, int packs, int lanes, int block_size, int cluster, bool once, typename T>
@@ -28,6 +29,7 @@ __device__ void fast_strided_rows(
   __shared__ StripExchange<Operator, pack_size, lanes, parts, block_size, cluster> exchange;
 
   if constexpr (cluster > 1) { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
+  follow_previous_kernel();
   const int lane = threadIdx.x % lanes;
   const long long strips = (stride + width - 1) / width;
   const long long strip = blockIdx.x / cluster;

@@ -43,6 +43,7 @@
 //      before their block publishes anything. It changes after all merged statistics of the last strip have come.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_mailbox.cuh"
 #include "fast_strip.cuh"
 
@@ -312,6 +313,7 @@ __device__ void fast_strip_grid_rows(
   extern __shared__ __align__(128) unsigned char dynamic_shared[];
   auto& shared = *reinterpret_cast<typename Grid::Shared*>(dynamic_shared);
   constexpr int before = (sizeof(typename Grid::Shared) + 127) / 128 * 128;
+  follow_previous_kernel();
   const Grid grid(source, target, workspace, rows, cols, stride, shared, dynamic_shared + before);
   grid.init_barriers();
   __syncthreads();

@@ -19,6 +19,7 @@
 // Source   CUDA C++ Best Practices Guide, "Shared Memory"; OneFlow's softmax for the group of lanes.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_memory.cuh"
 #include "fast_operator.cuh"
 #include "lane_elements.cuh"
@@ -223,6 +224,7 @@ __device__ void fast_tile_rows(const T* const (&source)[Operator::inputs], T* ta
   const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
   const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / 32;
 
+  follow_previous_kernel();
   for (long long first = warp * WarpTile::rows; first < rows; first += warps * WarpTile::rows) {
     const int tile_rows = static_cast<int>(min(rows - first, static_cast<long long>(WarpTile::rows)));
     if (tile_rows == WarpTile::rows) {

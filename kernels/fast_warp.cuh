@@ -11,6 +11,7 @@
 // Source   OneFlow's softmax (SoftmaxWarpImpl) for the group of lanes; CUDA C++ Best Practices Guide for wide accesses.
 #pragma once
 
+#include "fast_launch.cuh"
 #include "fast_operator.cuh"
 #include "fast_row.cuh"
 
@@ -18,6 +19,7 @@ template<class Operator, int pack_size, int packs, int width, int rows_at_once, 
 __device__ void fast_warp_rows(const T* const (&source)[Operator::inputs], T* target, long long rows, long long cols) {
   constexpr int groups = 32 / width;
   constexpr int rows_per_warp = groups * rows_at_once;
+  follow_previous_kernel();
   const int lane = threadIdx.x % width;
   const int group = threadIdx.x % 32 / width;
   const long long warp = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;

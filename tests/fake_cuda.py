@@ -23,6 +23,27 @@ from softlab.kernel import Kernel
 from softlab.operators import prepared
 
 
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig (cuda.h)."""
+
+    _fields_ = (
+        ("sizes", ctypes.c_uint * 7),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("count", ctypes.c_uint),
+    )
+
+    def given(self) -> list[tuple[int, int]]:
+        """The attributes: numbers and values."""
+        return [(a.number, a.value) for a in (_Attribute * self.count).from_address(self.attributes)]
+
+
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute (cuda.h). All values are numbers here."""
+
+    _fields_ = (("number", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15))
+
+
 @dataclass(frozen=True)
 class DriverLaunch:
     """What the driver was asked for."""
@@ -34,6 +55,7 @@ class DriverLaunch:
     stream: int
     arguments: tuple[int, ...]
     cooperative: bool = False
+    early: bool = False
 
 
 class RefusedError(Exception):
@@ -104,14 +126,14 @@ class FakeCuda:
 
     def _launch(
         self, function: int, grid: tuple[int, int, int], block: tuple[int, int, int], smem: int, stream: int,
-        addresses: int, cooperative: bool,
+        addresses: int, cooperative: bool, early: bool = False,
     ) -> None:  # fmt: skip
         program = self.programs[function - 1]
         kernel = self.kernels.setdefault(program, Kernel.from_program(program))
         where = (ctypes.c_void_p * len(kernel._emulated.program.image.params)).from_address(addresses)
         time.sleep(self.pause)  # the driver lets go of Python's lock here
         arguments = tuple(ctypes.c_int64.from_address(address).value for address in where)
-        self.launches.append(DriverLaunch(program, grid, block, smem, stream, arguments, cooperative))
+        self.launches.append(DriverLaunch(program, grid, block, smem, stream, arguments, cooperative, early))
         dtype = {"__half": np.float16, "float": np.float32, "double": np.float64}[
             program.name.partition("<")[2].partition(",")[0]
         ]
@@ -123,16 +145,27 @@ class FakeCuda:
         args = (*arrays, rows, cols, *more)
         kernel.run(grid, block, args, smem=smem, check=False, record=False, cooperative=cooperative)
 
-    def launch_natively(
-        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, smem: int, stream: int | None,
-        addresses: int, extra: int | None,
-    ) -> int:  # fmt: skip
-        """As :meth:`launch`, with the driver's own types: 0 for a null pointer is None, and it returns a status."""
+    def launch_natively(self, config: int, function: int, addresses: int, extra: int | None) -> int:
+        """As :meth:`launch`, with the driver's own types: it returns a status."""
         self.natively += 1
+        how = LaunchConfig.from_address(config)
+        attributes = how.given()
+        assert not extra
+        assert {value for _, value in attributes} <= {1}
+        numbers = [number for number, _ in attributes]
         try:
-            self.launch(function, gx, gy, gz, bx, by, bz, smem, stream or 0, addresses, extra or 0)
+            self._refuse()
+            self._launch(
+                function, (*how.sizes[:3],), (*how.sizes[3:6],), how.sizes[6], how.stream or 0, addresses, 2 in numbers,
+                6 in numbers,
+            )  # fmt: skip
         except RefusedError as error:
             return error.status
+        return 0
+
+    def captures_natively(self, stream: int | None, found: Any) -> int:
+        """As :meth:`is_capturing`, with the driver's own types."""
+        found[0] = int((stream or 0) in self.capturing)
         return 0
 
     # Memory that is allocated while streams may be captured
@@ -179,9 +212,15 @@ def _at(pointer: int, rows: int, cols: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(memory, dtype).reshape(rows, cols)
 
 
-_NATIVE_LAUNCH = ctypes.CFUNCTYPE(
-    ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
-)
+_NATIVE_LAUNCH = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)
+_NATIVE_CAPTURES = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))
+
+
+def native_addresses(launch: Any, captures: Any) -> tuple[tuple[int, int], Any]:
+    """The addresses of functions of Python as ``cuLaunchKernelEx`` and ``cuStreamIsCapturing``, and what keeps them."""
+    functions = _NATIVE_LAUNCH(launch), _NATIVE_CAPTURES(captures)
+    first, second = (ctypes.cast(function, ctypes.c_void_p).value or 0 for function in functions)
+    return (first, second), functions
 
 
 @contextmanager
@@ -193,12 +232,11 @@ def instead_of_cuda(*, native: bool = False) -> Iterator[FakeCuda]:
     fake = FakeCuda()
     if native:
         pytest.importorskip("llvmlite")
-    called = _NATIVE_LAUNCH(fake.launch_natively)
-    address = ctypes.cast(called, ctypes.c_void_p).value if native else 0
+    addresses, _kept = native_addresses(fake.launch_natively, fake.captures_natively)
 
     with pytest.MonkeyPatch.context() as patch, cupy.cuda.using_allocator(fake.allocate):
         patch.setattr(gpu, "_function", fake.function)
-        patch.setattr(native_launches, "driver_launch", lambda: address)
+        patch.setattr(native_launches, "driver_functions", lambda: addresses if native else (0, 0))
         patch.setattr(driver, "launchKernel", fake.launch)
         patch.setattr(driver, "launchCooperativeKernel", fake.launch_cooperative)
         patch.setattr(driver, "CUDADriverError", RefusedError)

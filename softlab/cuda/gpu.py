@@ -35,6 +35,8 @@ _PORTABLE_CLUSTER = 8
 #: cudaDevAttrMaxSharedMemoryPerBlockOptin and cudaDevAttrMultiProcessorCount (driver_types.h).
 _MAX_SMEM_OPTIN = 97
 _MULTIPROCESSORS = 16
+#: What kernels for sm_90 execute before their first access to global memory (kernels/fast_launch.cuh).
+_WAITS = "griddepcontrol.wait"
 #: cudaMemcpyHostToDevice and cudaMemcpyDeviceToHost (driver_types.h).
 _HOST_TO_DEVICE, _DEVICE_TO_HOST = 1, 2
 
@@ -131,7 +133,8 @@ def launcher(
     """A function that launches one kernel: (handle of a stream of ``device``, *pointers) -> None.
 
     It does once what :func:`launch` does at each call. ``device`` must be the current one, here and at each call.
-    Threads may call the function at once. It is machine code where llvmlite is installed.
+    Threads may call the function at once. It is machine code where llvmlite is installed. Then a kernel that waits for
+    the kernel before it may start early: :mod:`softlab.cuda.native_launches`. Cooperative ones gain nothing by it.
 
     Arguments:
         pointers, integers: the kernel takes this number of pointers, and then these integers, all of 8 bytes.
@@ -146,8 +149,15 @@ def launcher(
     call = _driver_call((function.ptr, *grid, *block, smem), cooperative)
     pointers += workspace_bytes > 0
     launch_on = _launch_on(call, _retry(call, device, refused), pointers, integers)
-    if not cooperative:
-        launch_on = native_launches.launcher(function.ptr, (*grid, *block, smem), pointers, integers, launch_on)
+    launch_on = native_launches.launcher(
+        function.ptr,
+        (*grid, *block, smem),
+        pointers,
+        integers,
+        launch_on,
+        cooperative=cooperative,
+        early=not cooperative and _WAITS in program.ptx,
+    )
     if not workspace_bytes:
         return launch_on
     return _launch_with_workspace(launch_on, device, workspace_bytes, program.name, refused)

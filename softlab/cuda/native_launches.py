@@ -1,8 +1,12 @@
 """A launch as machine code: a function of Python's C API that calls the driver.
 
 For CuPy's binding Python code fills a list of addresses first, and then hands over eleven numbers. Here the numbers lie
-in memory and the list on the stack. So the function only reads the pointers and calls ``cuLaunchKernel``.
+in memory and the list on the stack. So the function only reads the pointers and calls ``cuLaunchKernelEx``.
 :mod:`softlab.cuda.native_functions` compiles it; where that is not possible launches go through CuPy.
+
+A kernel that waits for the kernel before it may start early ("programmatic dependent launch"). CuPy's binding cannot
+ask for that. While a stream is captured into a CUDA graph the function does not ask for it either: there such a launch
+takes up to 0.3 us longer beside other kernels (kernels/FAST.md, "Blocks that start early").
 """
 
 from __future__ import annotations
@@ -18,17 +22,26 @@ from softlab.cuda import native_functions
 
 #: More arguments than these of a kernel are left to CuPy. The planned kernels take at most seven.
 _MOST_ARGUMENTS = 16
-#: The settings of a launch: kernel, number of pointers, number of integers; grid, block, shared memory, and four bytes
-#: that put the integers at a multiple of eight.
-_SETTINGS = "=QQQ7I4x"
+#: The settings of a launch: kernel; numbers of pointers, integers and attributes; whether the kernel may start early;
+#: grid, block and shared memory; four bytes that put what follows at a multiple of eight. Two attributes and the
+#: integers follow.
+_SETTINGS = "=QQQQQ7I4x"
+#: CUlaunchAttribute (cuda.h): number and value, 0 for "off".
+_ATTRIBUTE = "=I4xI60x"
+#: CU_LAUNCH_ATTRIBUTE_IGNORE, _COOPERATIVE and _PROGRAMMATIC_STREAM_SERIALIZATION (cuda.h).
+_IGNORED, _COOPERATIVE, _EARLY = 0, 2, 6
 
 # The function's `self` is (settings, otherwise), and it takes (stream, *pointers). `otherwise` takes the same where
 # there are more or fewer pointers, or where the driver refuses the launch. Other threads run during the driver's call.
 _TEXT = Template("""
-%Settings = type { ptr, i64, i64, [8 x i32], [0 x i64] }
+%Settings = type { ptr, i64, i64, i64, i64, [7 x i32], i32, [2 x [9 x i64]], [0 x i64] }
+; CUlaunchConfig: grid, block, shared memory; stream; attributes and their number.
+%Config = type { [7 x i32], ptr, ptr, i32 }
 
 define ptr @launch_on(ptr %self, ptr %given, i64 %count) {
 entry:
+  %config = alloca %Config
+  %capture = alloca i32
   %values = alloca [$most x ptr]
   %addresses = alloca [$most x ptr]
   %packed = call ptr $PyTuple_GetItem(ptr %self, i64 0)
@@ -77,7 +90,7 @@ integer:
 
 slot:
   %n.next = add i64 %n, 1
-  %integer.at = getelementptr %Settings, ptr %settings, i64 0, i32 4, i64 %n
+  %integer.at = getelementptr %Settings, ptr %settings, i64 0, i32 8, i64 %n
   %behind = add i64 %pointers, %n
   %integer.slot = getelementptr ptr, ptr %addresses, i64 %behind
   store ptr %integer.at, ptr %integer.slot
@@ -85,9 +98,38 @@ slot:
 
 start:
   %kernel = load ptr, ptr %settings
-$sizes
+  %sizes.at = getelementptr %Settings, ptr %settings, i64 0, i32 5
+  %sizes = load [7 x i32], ptr %sizes.at
+  store [7 x i32] %sizes, ptr %config
+  %config.stream = getelementptr %Config, ptr %config, i64 0, i32 1
+  store ptr %stream, ptr %config.stream
+  %attributes.at = getelementptr %Settings, ptr %settings, i64 0, i32 7
+  %config.attributes = getelementptr %Config, ptr %config, i64 0, i32 2
+  store ptr %attributes.at, ptr %config.attributes
+  %attributes.count = getelementptr %Settings, ptr %settings, i64 0, i32 3
+  %always = load i64, ptr %attributes.count
+  %early.at = getelementptr %Settings, ptr %settings, i64 0, i32 4
+  %early = load i64, ptr %early.at
+  %asks = icmp ne i64 %early, 0
+  br i1 %asks, label %captured, label %configured
+
+captured:
+  store i32 1, ptr %capture
+  %asked = call i32 $capturing(ptr %stream, ptr %capture)
+  %capture.status = load i32, ptr %capture
+  %either = or i32 %asked, %capture.status
+  %free = icmp eq i32 %either, 0
+  %more = zext i1 %free to i64
+  br label %configured
+
+configured:
+  %additional = phi i64 [ 0, %start ], [ %more, %captured ]
+  %sum = add i64 %always, %additional
+  %attributes = trunc i64 %sum to i32
+  %config.count = getelementptr %Config, ptr %config, i64 0, i32 3
+  store i32 %attributes, ptr %config.count
   %thread = call ptr $PyEval_SaveThread()
-  %status = call i32 $driver(ptr %kernel, $size_arguments, ptr %stream, ptr %addresses, ptr null)
+  %status = call i32 $driver(ptr %config, ptr %kernel, ptr %addresses, ptr null)
   call void $PyEval_RestoreThread(ptr %thread)
   %launched = icmp eq i32 %status, 0
   br i1 %launched, label %done, label %leave
@@ -102,10 +144,6 @@ leave:
   ret ptr %result
 }
 """)
-_SIZE = Template("""\
-  %size$k.at = getelementptr %Settings, ptr %settings, i64 0, i32 3, i64 $k
-  %size$k = load i32, ptr %size$k.at
-""")
 
 
 def launcher(
@@ -114,6 +152,9 @@ def launcher(
     pointers: int,
     integers: Sequence[int],
     otherwise: Callable[..., None],
+    *,
+    cooperative: bool = False,
+    early: bool = False,
 ) -> Callable[..., None]:
     """A function that launches one kernel: (handle of a stream, *pointers) -> None.
 
@@ -123,41 +164,44 @@ def launcher(
         otherwise: a function that does the same. It is called where the driver refuses the launch, and raises what the
             driver says. It comes back itself where this machine cannot compile the function, or where the kernel takes
             too many arguments.
+        cooperative: the driver refuses the launch where the GPU cannot hold all blocks at once.
+        early: the kernel waits for the kernel before it, so its blocks may start before that one has ended.
     """
-    method = _method(driver_launch()) if 0 < pointers <= _MOST_ARGUMENTS - len(integers) else None
+    method = _method(*driver_functions()) if 0 < pointers <= _MOST_ARGUMENTS - len(integers) else None
     if method is None:
         return otherwise
-    settings = struct.pack(f"{_SETTINGS}{len(integers)}q", kernel, pointers, len(integers), *sizes, *integers)
-    return method.bound((settings, otherwise))
+    given = [_COOPERATIVE] * cooperative + [_EARLY] * early
+    settings = struct.pack(_SETTINGS, kernel, pointers, len(integers), int(cooperative), int(early), *sizes)
+    for number in (*given, _IGNORED, _IGNORED)[:2]:
+        settings += struct.pack(_ATTRIBUTE, number, int(number != _IGNORED))
+    return method.bound((settings + struct.pack(f"={len(integers)}q", *integers), otherwise))
 
 
 @cache
-def driver_launch() -> int:
-    """The address of ``cuLaunchKernel`` of the driver that is installed; 0 without one."""
+def driver_functions() -> tuple[int, int]:
+    """The addresses of ``cuLaunchKernelEx`` and ``cuStreamIsCapturing`` of the driver; 0 and 0 without one."""
     try:
-        return native_functions.address(
-            ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1").cuLaunchKernel
-        )
+        library = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        return native_functions.address(library.cuLaunchKernelEx), native_functions.address(library.cuStreamIsCapturing)
     except (OSError, AttributeError):
-        return 0
+        return 0, 0
 
 
 def available() -> bool:
     """Whether launches are machine code here: CPython of 64 bits, llvmlite and a driver are installed."""
-    return _method(driver_launch()) is not None
+    return _method(*driver_functions()) is not None
 
 
 @cache
-def _method(driver: int) -> native_functions.Method | None:
-    """The function, compiled for the driver's launch at this address; None where that is not possible."""
+def _method(driver: int, capturing: int) -> native_functions.Method | None:
+    """The function, compiled for the driver's functions at these addresses; None where that is not possible."""
     if not driver:
         return None
     methods = native_functions.compiled(
         _TEXT,
         ["launch_on"],
         driver=native_functions.pointer(driver),
+        capturing=native_functions.pointer(capturing),
         most=_MOST_ARGUMENTS,
-        sizes="".join(_SIZE.substitute(k=k) for k in range(7)),
-        size_arguments=", ".join(f"i32 %size{k}" for k in range(7)),
     )
     return None if methods is None else methods["launch_on"]

@@ -15,35 +15,41 @@ from typing import Any
 import pytest
 
 from softlab.cuda import native_launches
+from tests.fake_cuda import LaunchConfig, native_addresses
 
 SIZES = (7, 2, 3, 64, 4, 1, 4096)
 
 
 class Driver:
-    """A ``cuLaunchKernel`` of Python. ``status`` is what it returns."""
+    """Two functions of the driver, in Python. ``status`` is what ``cuLaunchKernelEx`` returns; ``capture`` what
+    ``cuStreamIsCapturing`` returns and finds."""
 
     def __init__(self, arguments: int) -> None:
         self.launches: list[tuple[Any, ...]] = []
-        self.status, self.count = 0, arguments
-        kind = ctypes.CFUNCTYPE(
-            ctypes.c_int, ctypes.c_void_p, *[ctypes.c_uint] * 7, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
-        )
-        self._function = kind(self._launch)
-        self.address = ctypes.cast(self._function, ctypes.c_void_p).value
+        self.attributes: list[list[tuple[int, int]]] = []
+        self.asked: list[int | None] = []
+        self.status, self.capture, self.count = 0, (0, 0), arguments
+        self.addresses, self._functions = native_addresses(self._launch, self._capturing)
 
-    def _launch(self, kernel: int, *given: Any) -> int:
-        *sizes, stream, addresses, extra = given
+    def _launch(self, config: int, kernel: int, addresses: int, extra: int | None) -> int:
+        how = LaunchConfig.from_address(config)
         where = (ctypes.c_void_p * self.count).from_address(addresses)
         values = tuple(ctypes.c_uint64.from_address(address).value for address in where)
-        self.launches.append((kernel, tuple(sizes), stream, values, extra))
+        self.launches.append((kernel, tuple(how.sizes), how.stream, values, extra))
+        self.attributes.append(how.given())
         return self.status
+
+    def _capturing(self, stream: int | None, found: Any) -> int:
+        self.asked.append(stream)
+        found[0] = self.capture[1]
+        return self.capture[0]
 
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Driver]:
     pytest.importorskip("llvmlite")
     driver = Driver(4)
-    monkeypatch.setattr(native_launches, "driver_launch", lambda: driver.address)
+    monkeypatch.setattr(native_launches, "driver_functions", lambda: driver.addresses)
     yield driver
     native_launches._method.cache_clear()
 
@@ -61,6 +67,28 @@ def test_what_the_driver_gets(driver: Driver) -> None:
         (0x1234_5678_9ABC, SIZES, None, (1 << 63, 0x7F00_0000_0010, *integers), None),
         (0x1234_5678_9ABC, SIZES, 0x5EA_0000_0000, (0, 16, *integers), None),
     ]
+
+
+@pytest.mark.parametrize("cooperative", [False, True])
+def test_a_kernel_that_waits_may_start_early(driver: Driver, cooperative: bool) -> None:
+    always = [(2, 1)] * cooperative
+    native_launches.launcher(1, SIZES, 2, (3, 4), unused, cooperative=cooperative)(5, 6, 7)
+    assert (driver.attributes, driver.asked) == ([always], []), "only of such kernels the driver is asked"
+    launch = native_launches.launcher(1, SIZES, 2, (3, 4), unused, cooperative=cooperative, early=True)
+    launch(0, 6, 7)
+    launch(5, 6, 7)
+    assert (driver.attributes[1:], driver.asked) == ([[*always, (6, 1)]] * 2, [None, 5])
+    assert [launched[3] for launched in driver.launches] == [(6, 7, 3, 4)] * 3
+
+
+@pytest.mark.parametrize("capture", [(0, 1), (0, 2), (906, 0), (1, 1)])
+def test_no_kernel_of_a_graph_starts_early(driver: Driver, capture: tuple[int, int]) -> None:
+    """Nor where the driver does not say whether the stream is captured."""
+    driver.capture = capture
+    for cooperative in (False, True):
+        native_launches.launcher(1, SIZES, 2, (3, 4), unused, cooperative=cooperative, early=True)(5, 6, 7)
+    assert driver.attributes == [[], [(2, 1)]]
+    assert driver.asked == [5, 5]
 
 
 @pytest.mark.parametrize("pointers", [1, 3, 4])
@@ -121,13 +149,14 @@ def test_threads_do_not_share_arguments(driver: Driver) -> None:
     ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the C library has no usleep")
+@pytest.mark.skipif(sys.platform == "win32", reason="the C library has no nanosleep")
 def test_other_threads_run_during_the_launch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The driver waits while its queue is full. Here usleep waits, for as long as the kernel's handle says."""
+    """The driver waits while its queue is full. Here nanosleep waits. Its seconds are the first two numbers of the
+    grid, its nanoseconds the third one and the block's first."""
     pytest.importorskip("llvmlite")
-    usleep = ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value
-    monkeypatch.setattr(native_launches, "driver_launch", lambda: usleep)
-    launch = native_launches.launcher(500_000, SIZES, 2, (3, 4), unused)
+    nanosleep = ctypes.cast(ctypes.CDLL(None).nanosleep, ctypes.c_void_p).value
+    monkeypatch.setattr(native_launches, "driver_functions", lambda: (nanosleep, 0))
+    launch = native_launches.launcher(0, (0, 0, 500_000_000, 0, 1, 1, 0), 2, (3, 4), unused)
     thread = threading.Thread(target=launch, args=(5, 6, 7))
     thread.start()
     turns = 0
@@ -181,17 +210,17 @@ def test_where_it_cannot_be_compiled(driver: Driver, monkeypatch: pytest.MonkeyP
         assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused
     native_launches._method.cache_clear()
     assert native_launches.available()
-    monkeypatch.setattr(native_launches, "driver_launch", lambda: 0)
+    monkeypatch.setattr(native_launches, "driver_functions", lambda: (0, 0))
     assert not native_launches.available()
     assert native_launches.launcher(1, SIZES, 2, (3, 4), unused) is unused
 
 
-def test_without_a_driver_its_address_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_driver_the_addresses_are_0(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent(name: str) -> None:
         raise OSError(name)
 
     monkeypatch.setattr(native_launches.ctypes, "CDLL", absent)
-    assert native_launches.driver_launch.__wrapped__() == 0
+    assert native_launches.driver_functions.__wrapped__() == (0, 0)
 
 
 @pytest.mark.gpu
