@@ -246,11 +246,6 @@ def _fast() -> list[CounterCase]:
     return [*cases, *again, _softmax("oneflow softmax float16 7x1500 column", layout, 7, 1500, "float16")]
 
 
-#: Launches whose kernels have changed since a GPU counted them: they lost their loop over rows on 2026-11-30. Their
-#: outputs are tested, and what a GPU counts is not known.
-UNRECORDED = tuple(case.name for case in _fast() if case.name.startswith("fast "))
-
-
 def machine_cases() -> list[CounterCase]:
     """Every case; names are unique."""
     atomics = [case for kernels in _ATOMICS for case in kernels.cases()]

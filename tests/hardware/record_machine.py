@@ -159,7 +159,7 @@ def _ncu(folder: Path, page: str, metrics: Sequence[str]) -> str:
 
 
 def collect(out: Path) -> None:
-    """Enter the totals that ``profile`` found in the recording."""
+    """Enter the totals that ``profile`` found in the recording. Cases that it did not run keep theirs."""
     text = gzip.decompress((out / "raw.csv.gz").read_bytes()).decode()
     rows = [row for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])) if row["ID"].strip()]
     names = (out / "launched.txt").read_text().split("\n")
@@ -171,7 +171,8 @@ def collect(out: Path) -> None:
         "command": "python -m tests.hardware.record_machine prepare | profile | collect",
         "date": datetime.date.today().isoformat(),
         "metrics": metrics,
-        "cases": {
+        "cases": recording()["cases"]
+        | {
             name: {counter: int(float(row[metric].replace(",", ""))) for counter, metric in metrics.items()}
             for name, row in zip(names, rows, strict=True)
         },

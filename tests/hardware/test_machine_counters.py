@@ -10,7 +10,7 @@ import pytest
 from softlab.cuda.disassembly import find_nvdisasm
 from tests.hardware.cases import CounterCase
 from tests.hardware.compare import emulate
-from tests.hardware.machine_cases import PATTERNS, UNRECORDED, machine_cases
+from tests.hardware.machine_cases import PATTERNS, machine_cases
 from tests.hardware.record_machine import METRICS, recording
 from tests.sampled import one_of
 
@@ -23,14 +23,18 @@ CONTENDED = [
 ]
 #: A loop in the source whose iterations depend on the order in which the blocks run.
 _UNORDERED = ("largest float",)
-EXACT = [name for name in CASES if name not in (*CONTENDED, *_UNORDERED, *UNRECORDED)]
-#: An atomic on 8 bytes per lane at scattered addresses, and two loops: the largest differences that are known.
+EXACT = [name for name in CASES if name not in (*CONTENDED, *_UNORDERED)]
+#: An atomic on 8 bytes per lane at scattered addresses, two loops, and rows with idle lanes: the largest differences
+#: that are known.
 _WITHIN = {
     "global atomic add double random of 500": 0.006,
     "global atomic max unsigned long long random of 500": 0.006,
     "global atomic result exchange unsigned long long random of 500": 0.006,
     "continue and break 40": 0.0002,
     "calls 7": 0.008,
+    "fast softmax float32 33x5": 0.006,
+    "fast softmax float16 64x100": 0.006,
+    "fast softmax float32 4x20000": 0.005,
 }
 needs_nvdisasm = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
@@ -46,9 +50,7 @@ def recorded() -> dict[str, dict[str, int]]:
 
 
 def test_every_case_has_a_recording(recorded):
-    """But for the five whose kernels have changed since."""
-    assert set(recorded) == set(CASES) - set(UNRECORDED)
-    assert len(UNRECORDED) == 5
+    assert set(recorded) == set(CASES)
 
 
 @needs_nvdisasm
