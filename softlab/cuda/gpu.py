@@ -146,18 +146,12 @@ def launcher(
     function = _function(program, device)
     _allow_smem(function, program, smem, device)
     refused = partial(_refused, program, grid, block, smem, cooperative)
-    call = _driver_call((function.ptr, *grid, *block, smem), cooperative)
+    sizes = (*grid, *block, smem)
+    call = _driver_call((function.ptr, *sizes), cooperative)
     pointers += workspace_bytes > 0
     launch_on = _launch_on(call, _retry(call, device, refused), pointers, integers)
-    launch_on = native_launches.launcher(
-        function.ptr,
-        (*grid, *block, smem),
-        pointers,
-        integers,
-        launch_on,
-        cooperative=cooperative,
-        early=not cooperative and _WAITS in program.ptx,
-    )
+    starts = native_launches.Starts(cooperative, early=not cooperative and _WAITS in program.ptx)
+    launch_on = native_launches.launcher(function.ptr, sizes, pointers, integers, launch_on, starts)
     if not workspace_bytes:
         return launch_on
     return _launch_with_workspace(launch_on, device, workspace_bytes, program.name, refused)

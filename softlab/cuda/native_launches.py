@@ -15,6 +15,7 @@ import ctypes
 import struct
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from string import Template
 
@@ -146,15 +147,29 @@ leave:
 """)
 
 
+@dataclass(frozen=True)
+class Starts:
+    """When the blocks of a launch start.
+
+    Attributes:
+        cooperative: all at once; the driver refuses the launch where the GPU cannot hold them.
+        early: the kernel waits for the kernel before it, so they may start before that one has ended.
+    """
+
+    cooperative: bool = False
+    early: bool = False
+
+
+_AS_USUAL = Starts()
+
+
 def launcher(
     kernel: int,
     sizes: Sequence[int],
     pointers: int,
     integers: Sequence[int],
     otherwise: Callable[..., None],
-    *,
-    cooperative: bool = False,
-    early: bool = False,
+    starts: Starts = _AS_USUAL,
 ) -> Callable[..., None]:
     """A function that launches one kernel: (handle of a stream, *pointers) -> None.
 
@@ -164,16 +179,14 @@ def launcher(
         otherwise: a function that does the same. It is called where the driver refuses the launch, and raises what the
             driver says. It comes back itself where this machine cannot compile the function, or where the kernel takes
             too many arguments.
-        cooperative: the driver refuses the launch where the GPU cannot hold all blocks at once.
-        early: the kernel waits for the kernel before it, so its blocks may start before that one has ended.
+        starts: when its blocks start.
     """
     method = _method(*driver_functions()) if 0 < pointers <= _MOST_ARGUMENTS - len(integers) else None
     if method is None:
         return otherwise
-    given = [_COOPERATIVE] * cooperative + [_EARLY] * early
-    settings = struct.pack(_SETTINGS, kernel, pointers, len(integers), int(cooperative), int(early), *sizes)
-    for number in (*given, _IGNORED, _IGNORED)[:2]:
-        settings += struct.pack(_ATTRIBUTE, number, int(number != _IGNORED))
+    settings = struct.pack(_SETTINGS, kernel, pointers, len(integers), starts.cooperative, starts.early, *sizes)
+    for number in ([_COOPERATIVE] * starts.cooperative + [_EARLY] * starts.early + [_IGNORED] * 2)[:2]:
+        settings += struct.pack(_ATTRIBUTE, number, number != _IGNORED)
     return method.bound((settings + struct.pack(f"={len(integers)}q", *integers), otherwise))
 
 

@@ -55,7 +55,7 @@ ENOUGH_TIME = 1.1
 #: Registers of a thread of the block and cluster kernels with 1, 2, ... packs of each input, for sm_90: the most of all
 #: types of an element's size and both operators. (bytes of an element, inputs, unaligned) -> registers. These are the
 #: kernels of 2026-11-29, which had a loop over rows and with which the constants were fitted. Without it some take up
-#: to 16 more or fewer. The sweep of 2026-11-30 measured the plan with these numbers.
+#: to 16 more or fewer. With those numbers 79 cells that would change were 1.001 times as fast (H200, 2026-11-30).
 REGISTERS = {
     (2, 1, False): (32, 32, 40, 40, 40, 40, 56, 56, 56, 56),
     (2, 1, True): (32, 40, 32, 40, 48, 48, 56, 56, 64, 72),

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from softlab.cuda import native_launches
+from softlab.cuda.native_launches import Starts
 from tests.fake_cuda import LaunchConfig, native_addresses
 
 SIZES = (7, 2, 3, 64, 4, 1, 4096)
@@ -72,9 +73,9 @@ def test_what_the_driver_gets(driver: Driver) -> None:
 @pytest.mark.parametrize("cooperative", [False, True])
 def test_a_kernel_that_waits_may_start_early(driver: Driver, cooperative: bool) -> None:
     always = [(2, 1)] * cooperative
-    native_launches.launcher(1, SIZES, 2, (3, 4), unused, cooperative=cooperative)(5, 6, 7)
+    native_launches.launcher(1, SIZES, 2, (3, 4), unused, Starts(cooperative))(5, 6, 7)
     assert (driver.attributes, driver.asked) == ([always], []), "only of such kernels the driver is asked"
-    launch = native_launches.launcher(1, SIZES, 2, (3, 4), unused, cooperative=cooperative, early=True)
+    launch = native_launches.launcher(1, SIZES, 2, (3, 4), unused, Starts(cooperative, early=True))
     launch(0, 6, 7)
     launch(5, 6, 7)
     assert (driver.attributes[1:], driver.asked) == ([[*always, (6, 1)]] * 2, [None, 5])
@@ -86,7 +87,7 @@ def test_no_kernel_of_a_graph_starts_early(driver: Driver, capture: tuple[int, i
     """Nor where the driver does not say whether the stream is captured."""
     driver.capture = capture
     for cooperative in (False, True):
-        native_launches.launcher(1, SIZES, 2, (3, 4), unused, cooperative=cooperative, early=True)(5, 6, 7)
+        native_launches.launcher(1, SIZES, 2, (3, 4), unused, Starts(cooperative, early=True))(5, 6, 7)
     assert driver.attributes == [[], [(2, 1)]]
     assert driver.asked == [5, 5]
 

@@ -63,9 +63,9 @@ def whole(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(-9, 9, shape).astype(np.float32)
 
 
-@pytest.fixture
-def cuda() -> Iterator[FakeCuda]:
-    with instead_of_cuda() as fake:
+@pytest.fixture(params=[False, True], ids=["CuPy", "machine code"])
+def cuda(request: pytest.FixtureRequest) -> Iterator[FakeCuda]:
+    with instead_of_cuda(native=request.param) as fake:
         yield fake
 
 
@@ -219,6 +219,15 @@ class TestLaunches:
         assert first.arguments == second.arguments == fourth.arguments
         assert third.arguments[2] != first.arguments[2]
         assert cuda.allocated(first.arguments[2])[:4].view("u4") == 3 * 24
+
+    def test_it_does_not_start_early(
+        self, cuda: FakeCuda, planned: softlab.plans.Plan, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Also where its kernel waits: that gains nothing."""
+        monkeypatch.setattr(gpu, "_WAITS", "ld.param")
+        assert gpu._WAITS in meeting().program.ptx
+        prepared.try_launch("softmax", (cuda.array(whole(6, 64)),), -1, None, None, "oneflow", "H200")
+        assert (cuda.launches[0].cooperative, cuda.launches[0].early) == (True, False)
 
     def test_captured(self, cuda: FakeCuda, planned: softlab.plans.Plan) -> None:
         x = cuda.array(whole(6, 64))

@@ -47,6 +47,17 @@ def run(*inputs: Any, op: str = "softmax", axis: Any = -1, dtype: Any = None, ou
 class TestWhatTheDriverIsGiven:
     """On the fake CUDA, whose launches the emulator runs."""
 
+    @pytest.mark.parametrize(("policy", "waits"), [("oneflow", False), ("fast", True), ("invariant", True)])
+    def test_a_kernel_that_waits_starts_early_outside_graphs(self, cuda: FakeCuda, policy: str, waits: bool) -> None:
+        """CuPy's binding cannot ask for it."""
+        x, out = normal(6, 64), np.zeros((6, 64), np.float32)
+        for captured in (False, True, False):
+            cuda.capturing = {cuda.stream} if captured else set()
+            run(cuda.array(x), out=cuda.array(out), policy=policy)
+            by_machine_code = cuda.natively > 0
+            assert cuda.launches[-1].early == (by_machine_code and waits and not captured)
+        assert_softmax(out, x)
+
     @pytest.mark.parametrize(
         ("dtype", "cols"), [(np.float32, 1), (np.float16, 33), (np.float32, 64), (np.float32, 2000), (np.float64, 64)]
     )
