@@ -322,7 +322,7 @@ def number(
 ) -> int:  # fmt: skip
     """As :func:`numbered`: how many pairs there are. ordered: those of all sectors, ascending. most: the length of a
     row of ``numbers``. slots: zeros."""
-    found, at = 0, 0
+    found, at, last = 0, 0, 0
     for k in range(count):
         if k == 0 or ordered[k] != ordered[k - 1]:
             pairs[found] = ordered[k]
@@ -338,14 +338,21 @@ def number(
         end = at + counts[request]
         if far[request]:
             for k in range(at, end):
-                pair, low, high = keys[k] >> 1, 0, found
-                while low < high:
-                    middle = (low + high) // 2
-                    if pairs[middle] < pair:
-                        low = middle + 1
-                    else:
-                        high = middle
-                slots[k] = 2 * low + (keys[k] & 1)
+                pair = keys[k] >> 1
+                if pairs[last] != pair:  # most sectors lie behind the one before
+                    last = min(last + 1, found - 1)
+                if pairs[last] != pair:
+                    high = found
+                    if pairs[last] > pair:
+                        high = last
+                        last = 0
+                    while last < high:
+                        middle = (last + high) // 2
+                        if pairs[middle] < pair:
+                            last = middle + 1
+                        else:
+                            high = middle
+                slots[k] = 2 * last + (keys[k] & 1)
         at = end
     return found
 
