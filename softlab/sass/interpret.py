@@ -99,7 +99,8 @@ class Interpretation:
 class _Compiled:
     """What is the same for all launches of a program.
 
-    ``stack``: bytes of a thread's stack. ``idle``: machines that have ended a launch.
+    ``banks``: constant banks that are the same, but for what variables hold. ``stack``: bytes of a thread's stack.
+    ``idle``: machines that have ended a launch.
     """
 
     image: Image
@@ -107,6 +108,7 @@ class _Compiled:
     cubin: Cubin
     recursive: bool
     handles: Mapping[int, int]
+    banks: Mapping[int, bytes]
     steps: Steps
     stack: int
     idle: list[Machine]
@@ -126,12 +128,16 @@ def _compiled(program: Program) -> _Compiled:
     handles = function_handles(functions, cubin.constant_bank(2, program.entry, {}) or b"")
     code = decode(instructions, functions, program.file)
     known = {image.addresses[name]: handle for name, handle in handles.items() if name in image.addresses}
+    addresses = image.addresses | handles
+    of_driver = addresses | DriverCalls(cubin.undefined, None).addresses
+    banks = {number: cubin.constant_bank(number, program.entry, of_driver) for number in (2, 3, 4)}
     return _Compiled(
-        replace(image, addresses=image.addresses | handles),
+        replace(image, addresses=addresses),
         code,
         cubin,
         may_recurse(code),
         known,
+        {number: bytes(data) for number, data in banks.items() if data is not None},
         Steps(),
         _stack(program, cubin),
         [],
@@ -263,7 +269,7 @@ def _setup(
         block,
         cluster,
         chosen,
-        _constants(program, compiled, first, driver, memory),
+        _constants(compiled, first, memory),
         GlobalMemory(memory),
         RESERVED_SHARED + _static_bytes(compiled.image) + smem,
         smem,
@@ -342,19 +348,15 @@ def _interpreted(blocks: Sequence[int] | None, grid: Index3, cluster: Index3) ->
     )
 
 
-def _constants(
-    program: Program, compiled: _Compiled, first: tuple[bytearray, bytes], driver: DriverCalls, memory: Allocations
-) -> Constants:
+def _constants(compiled: _Compiled, first: tuple[bytearray, bytes], memory: Allocations) -> Constants:
     zero, known = first
-    banks: dict[int, bytes | bytearray] = {0: zero}
-    for number in (2, 3, 4):
-        data = compiled.cubin.constant_bank(number, program.entry, compiled.image.addresses | driver.addresses)
-        if data is not None:
-            banks[number] = data
-    if 3 in banks:  # the values that the variables have now
+    banks: dict[int, bytes | bytearray] = {**compiled.banks, 0: zero}
+    variables = compiled.cubin.variables_of(".nv.constant3")
+    if 3 in banks and variables:  # the values that the variables have now
         held = {a.name.removeprefix("variable "): a for a in memory.all}
-        for name, (offset, size) in compiled.cubin.variables_of(".nv.constant3").items():
+        values = banks[3] = bytearray(banks[3])
+        for name, (offset, size) in variables.items():
             if name in held:
                 content = held[name].data[:size].tobytes()
-                banks[3][offset : offset + len(content)] = content  # type: ignore[index]
+                values[offset : offset + len(content)] = content
     return Constants(banks, known)

@@ -7,8 +7,8 @@ import numpy as np
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int32s, Int64s, UInt32s
 
-#: What NumPy takes for an entry, for an instruction and for a request, in units of 100 microseconds.
-_ENTRY, _INSTRUCTION, _REQUEST = 0.001, 0.0002, 0.003
+#: What NumPy takes for the calls, for an entry, for an instruction and for a request, in units of 100 microseconds.
+_CALLS, _ENTRY, _INSTRUCTION, _REQUEST = 0.5, 0.001, 0.0002, 0.003
 #: Of the requests of all warps the positions, spaces, kinds and wavefronts, as
 #: :class:`softlab.sass.streams.Accesses` has them; the offsets of each warp, 0 first; all sectors; and int64
 #: (warps + 1,): where the requests and where the sectors of each warp begin.
@@ -30,7 +30,40 @@ def place(
     return 0
 
 
-_PLACE = CompiledFunction(place)
+def measure(
+    warp: Int64s, mask: UInt32s, length: Int64s, entries: int, warps: int, limits: Int64s, lanes: Int64s
+) -> int:
+    """Write as :func:`measured` to ``limits``, which are zeros. lanes: -1 per warp."""
+    part = 0
+    for k in range(entries):
+        one = warp[k]
+        if lanes[one] >= 0 and lanes[one] != mask[k]:
+            part = 1
+        lanes[one] = mask[k]
+        limits[one + 1] += length[k]
+    for one in range(warps):
+        limits[one + 1] += limits[one]
+    return part
+
+
+_PLACE, _MEASURE = CompiledFunction(place), CompiledFunction(measure)
+
+
+def measured(warp: np.ndarray, mask: np.ndarray, length: np.ndarray, warps: int) -> tuple[np.ndarray, bool]:
+    """Where the instructions of each warp begin, and those of the last one end, int64 (warps + 1,), and whether the
+    lanes of a warp part.
+
+    Arguments: as of :func:`lay_out`. warps: how many there are.
+    """
+    if not _MEASURE.ready(compiled_blocks(), _CALLS + _ENTRY * len(warp)):
+        per_warp = np.bincount(warp, weights=length, minlength=warps).astype(np.int64)
+        order = np.argsort(warp, kind="stable")
+        masks, warp = mask[order], warp[order]
+        part = (masks[1:] != masks[:-1]) & (warp[1:] == warp[:-1])
+        return np.concatenate(([0], np.cumsum(per_warp))), bool(part.any())
+    limits, lanes = np.zeros(warps + 1, np.int64), np.full(warps, -1)
+    given = tuple(map(np.ascontiguousarray, (warp, mask, length)))
+    return limits, bool(_MEASURE.call(*map(id, given), len(warp), warps, id(limits), id(lanes)))
 
 
 def lay_out(

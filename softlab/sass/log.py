@@ -11,7 +11,7 @@ from softlab.instruments.banks import BANK_BYTES, wavefronts_and_conflicts
 from softlab.instruments.coalescing import SECTOR_BYTES
 from softlab.sass import native_requests
 from softlab.sass.lanes import WARP, Lanes
-from softlab.sass.layout import Arranged, arranged, lay_out
+from softlab.sass.layout import Arranged, arranged, lay_out, measured
 from softlab.sass.native_requests import Kept
 from softlab.sass.order import as_executed
 from softlab.sass.streams import Kind, Space, Streams
@@ -155,21 +155,23 @@ class Log:
         self._count()
         setup = self._setup
         counts = [len(w) for w in self._warps]
-        warp = np.concatenate([*self._warps, np.zeros(0, np.int64)]).astype(np.int64)
+        warp = np.concatenate([*self._warps, np.zeros(0, np.int64)]).astype(np.int64, copy=False)
         mask = np.concatenate([*self._masks, np.zeros(0, np.uint32)])
         start, length = (np.repeat(np.array(part, np.int64), counts) for part in (self._start, self._length))
         begins = np.cumsum([0, *counts])
         for at, starts, lengths in self._spread:
             start[begins[at] : begins[at + 1]], length[begins[at] : begins[at + 1]] = starts, lengths
-        per_warp = np.bincount(warp, weights=length, minlength=setup.warps).astype(np.int64)
-        limits = np.concatenate(([0], np.cumsum(per_warp)))
-        order = as_executed(warp, mask, start, length)
-        instruction, came, moved = lay_out(warp[order], mask[order], start[order], length[order], limits)
-        begins = np.empty_like(moved)
-        begins[order] = moved
+        limits, part = measured(warp, mask, length, setup.warps)
+        if part:
+            order = as_executed(warp, mask, start, length)
+            instruction, came, moved = lay_out(warp[order], mask[order], start[order], length[order], limits)
+            begins = np.empty_like(moved)
+            begins[order] = moved
+        else:
+            instruction, came, begins = lay_out(warp, mask, start, length, limits)
         active = self._guarded(came, begins)
         block = setup.interpreted[setup.row_of_block]
-        number = np.tile(np.arange(setup.warps_per_block), setup.blocks)
+        number = np.arange(setup.warps) % setup.warps_per_block
         position, space, kind, wavefronts, offsets, sectors, requests, begins_at = self._accesses(begins, limits)
         return Streams(
             *(block, number, instruction, active, came, limits),

@@ -353,7 +353,10 @@ def counted(requests: Sequence[Kept], rule: int, width: int, unit: int) -> tuple
             return None
         kept = int(scratch[KEPT])
         ends.append(kept)
-    found = rows[:kept]
+    found, (first, place, _, _) = rows[:kept], requests[0]
+    if len(requests) == 1:
+        entries = first[found] if isinstance(first, np.ndarray) else found + first
+        return entries, np.full(kept, place), wavefronts[:kept].copy(), counts[:kept].copy(), sectors[:filled].copy()
     if len(addresses) == len(requests):  # the rows of one request follow those of the one before
         found = found + np.repeat(np.cumsum(sizes) - sizes, np.diff(ends))
     entries, offsets = entries_of(requests)[found], np.repeat(places, sizes)[found]

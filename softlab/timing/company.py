@@ -51,7 +51,7 @@ def company(active: int, blocks: int, per_sm: int, alike: float, order: Sequence
         return Company(alike)
     # Blocks that have less to do than its own ask for less all the time.
     each = alike * per_sm / blocks
-    requests = _counted(Requests.joined([work.requests for work in order]))
+    requests = _counted([work.requests for work in order])
     rest = max(1.0, (blocks - active * (blocks // active)) * each)
     # Of an SM that has done this share of its work others are done when loads go by the root of it.
     ended = 1 - left
@@ -60,6 +60,10 @@ def company(active: int, blocks: int, per_sm: int, alike: float, order: Sequence
     )
 
 
-def _counted(requests: Requests) -> int:
+def _counted(requests: Sequence[Requests]) -> int:
     """Those to local and global memory."""
-    return int(np.count_nonzero(requests.counts[_BY_L1[requests.numbers[:, 1]]]))
+    counts, spaces = (
+        np.concatenate([*parts, np.zeros(0, np.int64)])
+        for parts in ([one.counts for one in requests], [one.numbers[:, 1] for one in requests])
+    )
+    return int(np.count_nonzero(counts[_BY_L1[spaces]]))

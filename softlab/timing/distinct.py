@@ -21,6 +21,8 @@ _PLACES, _DIGIT = 1 << _BITS, (1 << _BITS) - 1
 _MOST_BITS = 62
 #: What NumPy takes to sort a number, and to compare it with the one before, in units of 100 microseconds.
 _SORTED, _COMPARED = 0.0006, 0.00007
+#: What its calls take besides.
+_CALLS = 0.05
 
 
 def deal(values: Int64s, dealt: Int64s, count: int, least: int, shift: int, places: Int64s) -> int:
@@ -104,9 +106,9 @@ def distinct_neighbours(values: np.ndarray, shift: int = 0, ends: np.ndarray | N
     """The distinct ones of ascending values, int64, without their last ``shift`` bits. ends: int64, where parts of the
     values end which ascend and are looked at by themselves; all values are in one."""
     count = len(values)
-    if count < _MANY or not _KEEP.ready(compiled_blocks(), _COMPARED * count):
+    if not _KEEP.ready(compiled_blocks(), _CALLS + _COMPARED * count):
         return _neighbours_by_numpy(values >> shift if shift else values, ends)
-    values, limits = map(np.ascontiguousarray, (values, np.array([count]) if ends is None else ends))
+    values, limits = np.ascontiguousarray(values), np.array([count]) if ends is None else np.ascontiguousarray(ends)
     kept = np.empty(count, np.int64)
     return kept[: _KEEP.call(id(values), shift, count, id(kept), id(limits), len(limits))].copy()
 

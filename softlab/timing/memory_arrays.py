@@ -9,10 +9,12 @@ from math import inf
 
 import numpy as np
 
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
 from softlab.sass.streams import Kind, Space
 from softlab.timing import native_memory as loop
 from softlab.timing.atomics import is_large, lines_of
-from softlab.timing.distinct import distinct
+from softlab.timing.distinct import ascending, distinct
 from softlab.timing.dram import ROW
 from softlab.timing.memory import SWAPS, Memory
 from softlab.timing.order import NEVER
@@ -40,6 +42,9 @@ _KNOWN = np.array(
 )
 #: log2 of the pairs of sectors of a line, of 256 bytes, of a row of DRAM and of a page of memory.
 _PAIRS = {loop.LINE_OF: 1, loop.PIECE_OF: 2, loop.ROW_OF: ROW - 1, loop.PAGE_OF: 15}
+_SHIFTS, _ROWS = np.array([*_PAIRS.values()]), len(_PAIRS)
+#: What NumPy takes for the calls, and for a sector, in units of 100 microseconds.
+_CALLS, _SECTOR_OF_NUMPY = 0.5, 0.0005
 
 
 class Asked:
@@ -102,19 +107,14 @@ class MemoryArrays:
         if local.any():
             keys, inner = keys.copy(), local.repeat(counts)
             keys[inner] = ~(asked.warp_of_request.repeat(counts)[inner] << 24 | keys[inner])
-        of_memory = _FAR[space].repeat(counts)
-        wanted = keys[of_memory]
-        pairs = wanted >> 1
-        self._pairs = distinct(pairs)
-        self._slots = np.zeros(len(keys), np.int64)
-        self._slots[of_memory] = 2 * self._pairs.searchsorted(pairs) + (wanted & 1)
+        self._pairs, numbers, self._slots = numbered(keys, counts, _FAR[space])
+        self._numbers = dict(zip(_PAIRS, numbers, strict=True))
         swapped = np.zeros(0, np.int64)
         if swaps.any():
             inner = swaps.repeat(counts)
             words = asked.block_of[asked.warp_of_request].repeat(counts)[inner] << 20 | requests.sectors[inner]
             swapped = distinct(words)
             self._slots[inner] = swapped.searchsorted(words)
-        self._numbers = dict(zip(_PAIRS, _numbered(self._pairs, tuple(_PAIRS.values())), strict=True))
         return len(swapped)
 
     def _tables(self, asked: Asked) -> None:
@@ -184,15 +184,15 @@ class MemoryArrays:
             for number, one in enumerate(order.covered, covered):
                 self.table(loop.COVERED)[3 * number : 3 * number + 3] = one
             numbers, covered = numbers + len(order.numbers), covered + len(order.covered)
-        for name, values in (
-            (loop.FETCHING_OF, [region.fetching(memory.active) for region in regions]),
-            (loop.SHARE, [region.share for region in regions]), (loop.DENSE, [region.dense for region in regions]),
-            (loop.OTHERS, [region.at_once - 1 for region in regions]),
-            (loop.ORDER_NEW, [region.order.new for region in regions]),
-            (loop.FIRST_SHARE, [memory.joins.first(r.at_once - 1) if r.at_once > 1 else 1.0 for r in regions]),
-            (loop.EVENNESS_OF, [memory.evenness_for(region.nbytes) for region in regions]),
-        ):  # fmt: skip
-            self.table(name)[:] = values
+        of_regions = [  # FETCHING_OF, SHARE, DENSE, OTHERS, ORDER_NEW, FIRST_SHARE, EVENNESS_OF
+            *(region.fetching(memory.active) for region in regions), *(region.share for region in regions),
+            *(region.dense for region in regions), *(region.at_once - 1 for region in regions),
+            *(region.order.new for region in regions),
+            *(memory.joins.first(r.at_once - 1) if r.at_once > 1 else 1.0 for r in regions),
+            *(memory.evenness_for(region.nbytes) for region in regions),
+        ]  # fmt: skip
+        first = self._starts[loop.FETCHING_OF - loop.FIRST_TABLE]
+        self.f[first : first + len(of_regions)] = of_regions
 
     def _fill_state(self, memory: Memory) -> None:
         """All caches are empty, and nothing is on its way."""
@@ -212,10 +212,9 @@ class MemoryArrays:
         self.table(loop.SPARE)[:] = np.arange(memory.begun_lines.most + 1)
         for name in (loop.JOIN_WARP, loop.WAIT_ROW):
             self.table(name)[:] = -1
-        for name in (
-            loop.L1_TIME, loop.L2_TIME, loop.COMMON_TIME, loop.PART, loop.PAGE_KNOWN, loop.WAIT_UNTIL,
-        ):  # fmt: skip
-            self.table(name)[:] = -1.0
+        for first, last in ((loop.L1_TIME, loop.PART), (loop.PAGE_KNOWN,) * 2, (loop.WAIT_UNTIL,) * 2):
+            begin, end = (self._starts[name - loop.FIRST_TABLE] for name in (first, last + 1))
+            f[begin:end] = -1.0
         self.table(loop.SWAPPED)[:] = -inf
         f[loop.KNOWN_AT] = -1.0
         f[loop.TAKEN : loop.TAKEN + 4] = -1.0
@@ -317,9 +316,73 @@ def _first(numbers: np.ndarray) -> np.ndarray:
     return first
 
 
-def _numbered(values: np.ndarray, shifts: Sequence[int]) -> np.ndarray:
-    """Numbers from 0 on for ascending values without their last ``shift`` bits, a row per shift: int64."""
-    found = np.zeros((len(shifts), len(values)), np.int64)
-    differ = (values[1:] ^ values[:-1]) >> np.array(shifts)[:, None] != 0
-    np.cumsum(differ, axis=1, out=found[:, 1:])
+def number(
+    ordered: Int64s, count: int, keys: Int64s, counts: Int64s, far: Bytes, requests: int, shifts: Int64s, most: int,
+    pairs: Int64s, numbers: Int64s, slots: Int64s,
+) -> int:  # fmt: skip
+    """As :func:`numbered`: how many pairs there are. ordered: those of all sectors, ascending. most: the length of a
+    row of ``numbers``. slots: zeros."""
+    found, at, last = 0, 0, 0
+    for k in range(count):
+        if k == 0 or ordered[k] != ordered[k - 1]:
+            pairs[found] = ordered[k]
+            for row in range(_ROWS):
+                here = row * most + found
+                numbers[here] = 0
+                if found > 0:
+                    numbers[here] = numbers[here - 1]
+                    if (ordered[k] ^ ordered[k - 1]) >> shifts[row] != 0:
+                        numbers[here] += 1
+            found += 1
+    for request in range(requests):
+        end = at + counts[request]
+        if far[request]:
+            for k in range(at, end):
+                pair = keys[k] >> 1
+                if pairs[last] != pair:  # most sectors lie behind the one before
+                    last = min(last + 1, found - 1)
+                if pairs[last] != pair:
+                    high = found
+                    if pairs[last] > pair:
+                        high = last
+                        last = 0
+                    while last < high:
+                        middle = (last + high) // 2
+                        if pairs[middle] < pair:
+                            last = middle + 1
+                        else:
+                            high = middle
+                slots[k] = 2 * last + (keys[k] & 1)
+        at = end
     return found
+
+
+_NUMBER = CompiledFunction(number)
+
+
+def numbered(keys: np.ndarray, counts: np.ndarray, far: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs of sectors of the requests that are ``far``, ascending, int64 (n,). For them numbers from 0 on of their
+    lines, and of the other units of :data:`_PAIRS`: int64, a row per unit. And twice the place of the pair of each
+    sector, with one for its second sector; 0 of other requests.
+
+    Arguments:
+        keys: int64, the sectors of all requests. counts, far: int64 and bool, of each request.
+    """
+    wanted = keys if far.all() else keys[far.repeat(counts)]
+    slots = np.zeros(len(keys), np.int64)
+    if not _NUMBER.ready(compiled_blocks(), _CALLS + _SECTOR_OF_NUMPY * len(keys)):
+        pairs = distinct(wanted >> 1)
+        numbers = np.zeros((_ROWS, len(pairs)), np.int64)
+        differ = (pairs[1:] ^ pairs[:-1]) >> _SHIFTS[:, None] != 0
+        np.cumsum(differ, axis=1, out=numbers[:, 1:])
+        slots[far.repeat(counts)] = 2 * pairs.searchsorted(wanted >> 1) + (wanted & 1)
+        return pairs, numbers, slots
+    ordered = ascending(wanted >> 1)
+    most = len(ordered)
+    pairs, numbers = np.empty(most, np.int64), np.empty((_ROWS, most), np.int64)
+    given = ordered, keys, counts, far
+    one, every, many, flags = map(np.ascontiguousarray, given)
+    count = _NUMBER.call(
+        id(one), most, id(every), id(many), id(flags), len(many), id(_SHIFTS), most, id(pairs), id(numbers), id(slots)
+    )  # fmt: skip
+    return pairs[:count], numbers[:, :count], slots

@@ -18,13 +18,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import median
 
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
-from softlab.emulator.machine.native_python import CompiledFunction, Int64s
+from softlab.emulator.machine.native_python import CompiledFunction, Floats, Int64s
 from softlab.timing.columns import Columns
 from softlab.timing.distinct import ascending, distinct
 
@@ -106,20 +106,12 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
     """
     if share <= 1:
         return NEVER
-    inner = [_within(one, first >> 1, last >> 1) for one in blocks]
+    bounds = np.array((first >> 1, (last >> 1) + 1))
+    inner = [_within(one, bounds) for one in blocks]
     inner = [one for one in inner if len(one[0])]
     if len(inner) < 2:
         return NEVER
-    together = np.concatenate([numbers for _, numbers in inner])
-    each = np.bincount(together)
-    used = np.flatnonzero(each)
-    part = (np.cumsum(each > 0) - 1)[together]
-    mine = each[used].astype(float)
-    met, before = _met(inner, part, len(used))
-    # Accesses that few blocks have in common are judged together with those behind them.
-    parts = np.minimum(np.floor((np.cumsum(met) - met) / _ENOUGH), max(0, int(met.sum() / _ENOUGH) - 1)).astype(int)
-    met, before = np.bincount(parts, met)[parts], np.bincount(parts, before)[parts]
-    early = np.divide(before, met, out=np.zeros(len(used)), where=met > 0)
+    used, mine, early = _judged(inner)
     seen = 1 - (1 - early) ** (min(share, at_once) - 1)
     covered = _covers(inner, grid, at_once)
     new = float((mine * (1 - seen)).sum() / mine.sum())
@@ -130,6 +122,40 @@ def order(blocks: Sequence[Loaded], first: int, last: int, grid: int, at_once: f
         ]
         new = min(new, 1 - sum(map(np.sum, late)) / mine.sum())
     return Order(tuple(used.tolist()), tuple(seen.tolist()), covered, max(new, 1 / share))
+
+
+def judge(
+    pairs: Int64s, numbers: Int64s, limits: Int64s, blocks: int, most: int, part: Int64s, each: Int64s, met: Int64s,
+    before: Int64s, used: Int64s, mine: Floats, early: Floats,
+) -> int:  # fmt: skip
+    """As :func:`_judged`: how many accesses there are. limits: where the pairs of each block begin. most: more than the
+    largest number. each, met, before: zeros."""
+    found, total, begun = 0, 0, 0
+    for k in range(limits[blocks]):
+        each[numbers[k]] += 1
+    for number in range(most):
+        if each[number] > 0:
+            used[found], mine[found] = number, each[number]
+            each[number] = found
+            found += 1
+    for k in range(limits[blocks]):
+        part[k] = each[numbers[k]]
+    meet(pairs, numbers, part, limits, blocks, met, before)
+    for k in range(found):
+        total += met[k]
+    last, k = max(0, total // _ENOUGH - 1), 0
+    while k < found:
+        first, group, both, earlier = k, min(begun // _ENOUGH, last), 0, 0
+        while k < found and min(begun // _ENOUGH, last) == group:
+            begun += met[k]
+            both += met[k]
+            earlier += before[k]
+            k += 1
+        for one in range(first, k):
+            early[one] = 0.0
+            if both > 0:
+                early[one] = 1.0 * earlier / both
+    return found
 
 
 def meet(
@@ -148,7 +174,36 @@ def meet(
     return 0
 
 
-_MEET = CompiledFunction(meet)
+_JUDGE = CompiledFunction(judge)
+
+
+def _judged(blocks: Sequence[Loaded]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The accesses with which some pair is loaded first, int64, how many pairs each loads, and of those that another
+    block has, too, the share that it had before: float64.
+
+    Accesses that few blocks have in common are judged together with those behind them.
+    """
+    if not _JUDGE.ready(compiled_blocks(), _TWO_BLOCKS * len(blocks) ** 2):
+        return _judged_by_numpy(blocks)
+    limits = np.array([*accumulate((len(pairs) for pairs, _ in blocks), initial=0)])
+    pairs, numbers = (np.concatenate(one).astype(np.int64, copy=False) for one in zip(*blocks, strict=True))
+    most = int(numbers.max()) + 1
+    counts, part, shares = np.zeros((4, most), np.int64), np.empty(len(pairs), np.int64), np.empty((2, most))
+    given = pairs, numbers, limits, len(blocks), most, part, *counts, *shares
+    count = _JUDGE.call(*(one if isinstance(one, int) else id(one) for one in given))
+    return counts[3, :count], shares[0, :count], shares[1, :count]
+
+
+def _judged_by_numpy(blocks: Sequence[Loaded]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As :func:`_judged`."""
+    together = np.concatenate([numbers for _, numbers in blocks])
+    each = np.bincount(together)
+    used = np.flatnonzero(each)
+    part = (np.cumsum(each > 0) - 1)[together]
+    met, before = _met(blocks, part, len(used))
+    parts = np.minimum(np.floor((np.cumsum(met) - met) / _ENOUGH), max(0, int(met.sum() / _ENOUGH) - 1)).astype(int)
+    met, before = np.bincount(parts, met)[parts], np.bincount(parts, before)[parts]
+    return used, each[used].astype(float), np.divide(before, met, out=np.zeros(len(used)), where=met > 0)
 
 
 def _met(blocks: Sequence[Loaded], part: np.ndarray, parts: int) -> tuple[np.ndarray, np.ndarray]:
@@ -159,11 +214,6 @@ def _met(blocks: Sequence[Loaded], part: np.ndarray, parts: int) -> tuple[np.nda
     """
     limits = np.cumsum([0, *(len(pairs) for pairs, _ in blocks)])
     met, before = np.zeros((2, parts), np.int64)
-    if _MEET.ready(compiled_blocks(), _TWO_BLOCKS * len(blocks) ** 2):
-        given = (*(np.concatenate(one).astype(np.int64) for one in zip(*blocks, strict=True)), part, limits)
-        ready = tuple(map(np.ascontiguousarray, given))
-        _MEET.call(*map(id, ready), len(blocks), id(met), id(before))
-        return met.astype(float), before.astype(float)
     for k, (pairs, numbers) in enumerate(blocks):
         own = part[limits[k] : limits[k + 1]]
         for others, earlier in (*blocks[:k], *blocks[k + 1 :]):
@@ -194,7 +244,8 @@ def _covers(blocks: Sequence[Loaded], grid: int, at_once: float) -> tuple[tuple[
     return ()
 
 
-def _within(one: Loaded, first: int, last: int) -> Loaded:
+def _within(one: Loaded, bounds: np.ndarray) -> Loaded:
+    """The pairs from the first of the bounds up to the one before the second."""
     pairs, numbers = one
-    low, high = pairs.searchsorted(first, "left"), pairs.searchsorted(last, "right")
+    low, high = pairs.searchsorted(bounds).tolist()
     return pairs[low:high], numbers[low:high]

@@ -54,6 +54,8 @@ class Places(dict[int, int]):
 
     def of(self, lines: np.ndarray) -> np.ndarray:
         """The sets of these lines: int64."""
+        if not len(lines) or lines.min() >= 0:
+            return _hashes(lines)
         below = ~lines
         if self.by_lot:
             local = _lots(below)

@@ -24,6 +24,7 @@ from softlab.timing.columns import Columns
 from softlab.timing.sampling import INTERPRETED, MORE, Sample
 from softlab.timing.traits import CodeTraits
 
+_GLOBAL, _ATOMIC, _STORE = int(Space.GLOBAL), int(Kind.ATOMIC), int(Kind.STORE)
 #: Blocks share work if the instructions or the stores of some, interpreted among twice as many, fall below this share.
 _LESS = 0.95
 #: Instructions of warps of a whole grid that are interpreted at most where blocks share work, and how many times as
@@ -36,9 +37,10 @@ def may_share(columns: Columns) -> bool:
 
     Where each block takes a single ticket, none does, and the work of a block is its own.
     """
-    chosen = (columns.space == Space.GLOBAL) & (columns.kind == Kind.ATOMIC)
+    chosen = columns.kind == _ATOMIC
     if not chosen.any():
         return False
+    chosen &= columns.space == _GLOBAL
     counts = columns.counts[chosen]
     sectors = columns.sectors[np.repeat(chosen, columns.counts)]
     blocks = np.repeat(columns.block_of_stream[columns.owner[chosen]], counts)
@@ -92,7 +94,7 @@ def have_less(counts: Mapping[int, int], more: Mapping[int, int]) -> bool:
 
 def stores_of_blocks(columns: Columns) -> dict[int, int]:
     """Block -> the stores to global memory that its warps executed."""
-    stores = (columns.space == Space.GLOBAL) & (columns.kind == Kind.STORE)
+    stores = (columns.space == _GLOBAL) & (columns.kind == _STORE)
     block = np.searchsorted(columns.blocks, columns.block_of_stream)[columns.owner[stores]]
     counts = np.bincount(block, minlength=len(columns.blocks))
     return dict(zip(columns.blocks.tolist(), counts.tolist(), strict=True))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from softlab.emulator.machine.native import available, compiling
-from softlab.sass.layout import arranged, arranged_by_numpy, by_numpy, lay_out, place
+from softlab.sass.layout import arranged, arranged_by_numpy, by_numpy, lay_out, measured, place
 
 
 def _entries(count: int) -> tuple[np.ndarray, ...]:
@@ -32,6 +32,21 @@ def test_all_forms_give_the_same_layout(count):
         for one, other in zip(found, wanted, strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("choice", ["none", "all"] if available() else ["none"])
+def test_lanes_of_a_warp_part_where_its_runs_have_other_lanes(choice):
+    warp, mask, _, length, limits = _entries(300)
+    same, entry = np.array([7, 9, 7, 0, 1, 5], np.uint32)[warp], 40
+    other = np.where(np.arange(300) == entry, same + np.uint32(1), same)
+    with compiling(choice):
+        found = [measured(warp, one, length, 6) for one in (mask, same, other)]
+        empty = measured(warp[:0], mask[:0], length[:0], 6)
+    for ends, _ in found:
+        np.testing.assert_array_equal(ends, limits)
+    assert [part for _, part in found] == [True, False, True]
+    assert empty[0].tolist() == [0] * 7
+    assert not empty[1]
 
 
 def test_a_warp_has_its_runs_in_their_order():

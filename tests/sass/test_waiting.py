@@ -40,6 +40,22 @@ extern "C" __global__ void halves(const int* in, int* out) {
     assert out[64:].tolist() == [[64, 1]] * 64
 
 
+def test_warps_that_come_one_after_the_other_vote_anew_each_time():
+    source = """
+extern "C" __global__ void votes(const int* in, int* out) {
+  int t = threadIdx.x, turns = 0, sum = 0;
+  for (int k = 0; k < 9; k++) {
+    for (int j = 0; j < t / 32; j++) sum += in[j] * k;
+    int count = __syncthreads_count(in[t] > 7 * k);
+    if (!__syncthreads_or(in[t] > 7 * k)) break;
+    turns = 100 * turns + count;
+  }
+  out[blockIdx.x * blockDim.x + t] = turns + (sum == -1);
+}"""
+    _, out = outputs(source, "votes", 2, 96, np.arange(96, dtype=np.int32) % 24, np.zeros((2, 96), np.int32))
+    assert set(out.reshape(-1).tolist()) == {((92 * 100 + 64) * 100 + 36) * 100 + 8}
+
+
 def test_a_warp_synchronous_barrier_joins_two_paths():
     source = """
 extern "C" __global__ void paths(const int* in, int* out) {

@@ -15,7 +15,7 @@ from softlab.sass.streams import Kind, Space
 from softlab.timing.blocks import BlockClock
 from softlab.timing.company import Company
 from softlab.timing.memory import Memory
-from softlab.timing.memory_arrays import Asked, MemoryArrays
+from softlab.timing.memory_arrays import Asked, MemoryArrays, numbered
 from softlab.timing.order import Order
 from softlab.timing.parameters import parameters
 from softlab.timing.program import Action, Pipe, TimedProgram
@@ -164,3 +164,23 @@ def test_what_the_compiled_loop_does_not_know_is_pythons() -> None:
     assert _arrays(request(Kind.LOAD, range(4), space=Space.DISTRIBUTED_SHARED)) is None
     assert _arrays(request(Kind.STORE, range(4), lanes=1)) is None  # a bulk copy
     assert _arrays(request(Kind.LOAD, range(4)), Action.BULK) is None
+
+
+def test_pairs_and_their_units_have_the_same_numbers_in_both_forms():
+    random = np.random.default_rng(4)
+    counts, far = random.integers(0, 33, 200), random.random(200) < 0.7
+    keys = random.integers(1 << 30, (1 << 30) + (1 << 18), int(counts.sum()))
+    keys[::7] = ~keys[::7]  # local memory
+    found = []
+    for choice in ("none", "all") if available() else ("none",):
+        with compiling(choice):
+            found += [numbered(keys, counts, one) for one in (far, far | True, far & False)]
+    for (pairs, units, slots), other in zip(found, found[3:], strict=False):
+        for one, two in zip((pairs, units, slots), other, strict=True):
+            np.testing.assert_array_equal(one, two)
+    pairs, (lines, *_), slots = found[0]
+    of_far = far.repeat(counts)
+    np.testing.assert_array_equal(pairs[slots[of_far] >> 1], keys[of_far] >> 1)
+    np.testing.assert_array_equal(slots[of_far] & 1, keys[of_far] & 1)
+    np.testing.assert_array_equal(np.diff(lines), np.diff(pairs >> 1) != 0)
+    assert not slots[~of_far].any()

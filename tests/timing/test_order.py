@@ -10,7 +10,7 @@ import pytest
 from softlab.emulator.machine.native import available, compiling
 from softlab.sass.streams import Accesses, Kind, Space, WarpStream
 from softlab.timing.columns import Columns
-from softlab.timing.order import NEVER, Loaded, Order, _first, _met, loaded, order
+from softlab.timing.order import NEVER, Loaded, Order, _first, _judged, _judged_by_numpy, _met, loaded, order
 from softlab.timing.program import Action, Pipe
 from softlab.timing.sharing import Region, Sharing
 from tests.timing.hand_made import load, row, run
@@ -138,8 +138,7 @@ def test_a_sector_that_others_brought_takes_the_latency_of_l2():
     assert alone - early == pytest.approx(10 * (660 - 280), rel=0.1)
 
 
-@pytest.mark.parametrize("choice", ["none", "all"] if available() else ["none"])
-def test_pairs_in_common_are_counted_one_by_one(choice):
+def test_pairs_in_common_are_counted_one_by_one():
     random = np.random.default_rng(7)
     blocks = [
         (np.sort(random.choice(60, 30, False)), random.integers(0, 12, 30)),
@@ -154,6 +153,17 @@ def test_pairs_in_common_are_counted_one_by_one(choice):
             for other in two[1][place]:
                 met[number // 3] += 1
                 before[number // 3] += other + 2 <= number
-    with compiling(choice):
-        found = _met(blocks, part, 4)
-    assert [one.tolist() for one in found] == [met.tolist(), before.tolist()]
+    assert [one.tolist() for one in _met(blocks, part, 4)] == [met.tolist(), before.tolist()]
+
+
+@pytest.mark.skipif(not available(), reason="needs the compiler")
+@pytest.mark.parametrize("pairs", [3, 40, 900])
+def test_the_compiled_loop_judges_accesses_as_numpy_does(pairs):
+    random = np.random.default_rng(pairs)
+    blocks = [
+        (np.sort(random.choice(1000, size, False)), 3 * random.integers(0, 30, size))
+        for size in random.integers(1, pairs + 1, 5).tolist()
+    ]
+    with compiling("all"):
+        found = _judged(blocks)
+    assert [one.tolist() for one in found] == [one.tolist() for one in _judged_by_numpy(blocks)]

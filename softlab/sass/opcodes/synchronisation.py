@@ -61,11 +61,13 @@ def _barrier(form: Form, machine: Machine) -> Action:
             return
         yes = None
         if vote is not None:
-            rows = np.searchsorted(machine.now.warps, lanes.warps)
-            yes = machine.now.truth(vote(r))[rows] & lanes.masks
+            yes = machine.now.truth(vote(r))
+            if lanes is not machine.now:
+                yes = yes[np.searchsorted(machine.now.warps, lanes.warps)]
+            yes = yes & lanes.masks
         value = number(r)
-        if not np.ndim(value) and yes is None and not packed:
-            machine.barriers.arrive(int(value) & 15, pc, lanes, threads=threads, wait=waits)
+        if not np.ndim(value) and not packed:
+            machine.barriers.arrive(int(value) & 15, pc, lanes, threads=threads, wait=waits, vote=yes)
             return
         for one, here in _by_number(machine, lanes, value):
             arriving = lanes if here.all() else machine.lanes(lanes.warps[here], lanes.masks[here])
