@@ -145,6 +145,10 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         log.note(question, few, "then several SMs share a row", rows=request.rows, sms=request.device.sm_count)
     alone = _alone(request, row, cuts)
     if alone and not few:
+        if lanes := _beside_block(request, row, alone):
+            rule = "memory does not hide the instructions of a block: too many of its threads have nothing to do"
+            take(request, log, WARP, rule, packs=row.packs, block_size=alone.block_size)
+            return _warp(request, log, row, lanes, "a whole warp")
         rule = "the registers of a block hold the row, and an SM holds several such blocks"
         take(request, log, BLOCK, rule, packs=row.packs)
         rule = "one that brings enough bytes of rows in flight on an SM, with as few packs per thread as possible"
@@ -426,14 +430,28 @@ def _with_instructions(
 
     Those of exact sums and of doubles were not measured beside memory.
     """
-    problem = _problem(request)
+    memory = _problem(request).memory
     for x, cut in candidates:
         if request.policy == INVARIANT or request.element.itemsize == 8:
             yield x, cut
-            continue
-        threads, packs = cut.block_size, cut.taken(row.packs)
-        issue = short_rows.issue(problem, row.pack_size, packs, threads, unaligned=row.unaligned)
-        yield flight.bounded(x, problem.memory, issue), cut
+        else:
+            yield flight.bounded(x, memory, _issue(request, row, cut)), cut
+
+
+def _issue(request: PlanRequest, row: Row, cut: Cut) -> float:
+    """What the instructions of 32 rows take, of which each has a block of its own, or a group of lanes."""
+    packs = cut.taken(row.packs)
+    return short_rows.issue(_problem(request), row.pack_size, packs, cut.block_size, unaligned=row.unaligned)
+
+
+def _beside_block(request: PlanRequest, row: Row, block: Cut) -> WarpShape | None:
+    """A warp for the row, where memory hides its instructions, but not those of the block."""
+    known = request.element.itemsize < 8 and is_wide(request, row)
+    if not known or row.packs > WARP_SIZE * flight.WARP_PACKS:
+        return None
+    memory, warp = _problem(request).memory, Cut(1, WARP_SIZE, flight.WARP_PACKS)
+    hides = [memory >= flight.ENOUGH_TIME * _issue(request, row, cut) for cut in (block, warp)]
+    return _over(row, WARP_SIZE) if hides == [False, True] else None
 
 
 def _block(request: PlanRequest, log: StepLog, row: Row, cut: Cut, rule: str) -> Choice:

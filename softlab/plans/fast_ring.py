@@ -59,6 +59,10 @@ STRIPES_BANDWIDTH = 4e12
 #: What packs in registers cost per row, as packs that a row waits for its answer. In 46 lengths they were faster in all
 #: 30 where the row would wait longer, and slower in all 16 others (the same day).
 KEPT_PACKS = 4
+#: The same by inputs, where blocks with packs in registers take stripes (H200, 2026-11-30, 22 lengths): a gradient that
+#: would wait 2.7 packs or more gained 2 to 6 %, one that would wait 1.7 lost 2 to 9 %. A forward row that would wait 4
+#: gained 3 %, one that would wait 3 or fewer lost up to 11 %. No more packs are kept than shorten the wait: each costs.
+KEPT_PACKS_OF_STRIPES = {1: 3, 2: 2}
 #: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
 #: than 1 % (H100, 2026-11-27, 1400 launches of 69 lengths; with less the threads wait).
 ANSWER_BYTES = 160 * 1024
@@ -133,18 +137,23 @@ FITTED_ITERATIONS = 8
 
 #: Microseconds per pack of ``GRID_BLOCK`` threads, of all types but doubles (``STEP_TIMES``).
 PACK_OF_STEP = 0.215
+#: The part of their time that gradients lose whose rows have several steps (H200, 2026-11-30, 285 launches of 19
+#: lengths; kernels/FAST.md).
+SEVERAL_STEPS = 0.01
 
 
 @dataclass(frozen=True)
 class StepTime:
     """What a type's rows take beside ``STEP_MICROSECONDS``: microseconds per ``row``, and per ``pack`` of
     ``GRID_BLOCK`` threads. In log_softmax a pack takes the part ``logarithm`` of this time: its results need no
-    exponentials, and those of a gradient need more of them.
+    exponentials, and those of a gradient need more of them. Rows of several steps lose the part ``several`` of their
+    time.
     """
 
     row: float
     logarithm: float
     pack: float = PACK_OF_STEP
+    several: float = 0.0
 
     def of_pack(self, request: PlanRequest) -> float:
         """The time of a pack in the request's operator."""
@@ -157,8 +166,8 @@ class StepTime:
 STEP_TIMES = {
     (2, 1): StepTime(0.25, 0.77),
     (4, 1): StepTime(0.0, 1.0),
-    (2, 2): StepTime(0.0, 1.0),
-    (4, 2): StepTime(0.0, 1.0),
+    (2, 2): StepTime(0.0, 1.0, several=SEVERAL_STEPS),
+    (4, 2): StepTime(0.0, 1.0, several=SEVERAL_STEPS),
     (8, 1): StepTime(0.93, 0.63, 0.52),
     (8, 2): StepTime(0.0, 1.29, 0.256),
 }
@@ -174,7 +183,7 @@ STEP_OVERLAP, STEP_GROUP, STEADY_SHARE = 6, 0.002, 0.906
 #: Inputs -> packs of a step, threads of a block, and the most steps of a row. A forward row is one step: with more, the
 #: prediction was up to 3 % too good. A gradient's row has two packs per thread at least, for the same reason.
 STEP_PACKS = {1: range(2, 7), 2: range(1, 5)}
-STEP_BLOCKS = {1: range(384, 769, 64), 2: range(384, 833, 64)}
+STEP_BLOCKS = {1: range(384, 769, 64), 2: range(320, 833, 32)}
 STEP_COUNTS, FEWEST_PACKS = {1: 1, 2: 8}, 2
 #: More rows at once were not measured, nor fewer rows per group with a gain, nor shorter rows (by the bytes of an
 #: element).
@@ -185,8 +194,9 @@ MOST_UNDER_WAY = 76 * 1024
 #: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than others. Gradients with 80
 #: to 96 KiB did not, where the answer comes in time (H200, 2026-11-29, 220 lengths; kernels/FAST.md).
 STEP_UNDER_WAY = {1: MOST_UNDER_WAY, 2: 96 * 1024}
-#: Gradients of doubles: packs of a step. More, and more under way than ``MOST_UNDER_WAY``, were not measured.
-STEP_PACKS_OF_DOUBLES = range(1, 4)
+#: Gradients of doubles: packs of a step, threads of a block. Others, and more under way than ``MOST_UNDER_WAY``, were
+#: not measured.
+STEP_PACKS_OF_DOUBLES, STEP_BLOCKS_OF_DOUBLES = range(1, 4), range(384, 833, 64)
 
 
 @dataclass(frozen=True)
@@ -258,10 +268,29 @@ def _shapes(request: PlanRequest, row: Row) -> Iterator[RingShape]:
     keeps = request.element.itemsize < 8 or row.inputs > 1
     for groups in range(1, max(1, min(request.rows // FEWEST_ITERATIONS, request.device.sm_count)) + 1):
         shape = _shape(request, row, groups, 0)
-        if shape and groups == 1 and keeps and shape.late > KEPT_PACKS:
-            yield _shape(request, row, groups, KEPT[row.inputs]) or shape
+        if shape and groups == 1 and keeps and shape.late > _kept_packs(request, row):
+            yield _with_registers(request, row) or shape
         elif shape and (not shape.again or groups == 1):
             yield shape
+
+
+def _kept_packs(request: PlanRequest, row: Row) -> int:
+    """Packs that a row must wait for its answer before packs in registers are faster."""
+    return KEPT_PACKS_OF_STRIPES[row.inputs] if _takes_stripes(request) else KEPT_PACKS
+
+
+def _with_registers(request: PlanRequest, row: Row) -> RingShape | None:
+    """All blocks share a row, and keep packs in registers: as many as fit; with stripes as few as wait the least."""
+    most = KEPT[row.inputs]
+    if not _takes_stripes(request):
+        return _shape(request, row, 1, most)
+    shapes = (_shape(request, row, 1, kept) for kept in range(STEPS[row.inputs][0], most + 1))
+    return min(filter(None, shapes), key=lambda shape: (shape.again, shape.late, shape.kept), default=None)
+
+
+def _takes_stripes(request: PlanRequest) -> bool:
+    """Whether blocks with packs in registers take a row in stripes."""
+    return _bandwidth(request) >= STRIPES_BANDWIDTH
 
 
 def _shape(
@@ -285,7 +314,7 @@ def _shape(
     microseconds = memory_microseconds(request, row, block_size * device.sm_count)
     most_fetched = MOST_UNDER_WAY // (per_step * bytes_per_pack) - ahead
     fetched = _fetched(groups, most_fetched, per_step * microseconds if most_kept else 0.0)
-    stripes = kept > 0 and _bandwidth(request) >= STRIPES_BANDWIDTH
+    stripes = kept > 0 and _takes_stripes(request)
     most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
     if row_steps * per_step <= most_lag:
@@ -363,13 +392,14 @@ def steps_are_known(request: PlanRequest, row: Row) -> bool:
 def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
     """The ring with the least time by the times of steps; None where none suits the row."""
     most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
+    doubles, inputs = request.element.itemsize == 8, row.inputs
     candidates = [
         shape
-        for block_size in STEP_BLOCKS[row.inputs]
-        for packs in (STEP_PACKS_OF_DOUBLES if request.element.itemsize == 8 else STEP_PACKS[row.inputs])
+        for block_size in (STEP_BLOCKS_OF_DOUBLES if doubles else STEP_BLOCKS[inputs])
+        for packs in (STEP_PACKS_OF_DOUBLES if doubles else STEP_PACKS[inputs])
         for groups in range(1, most + 1)
         if (shape := _shape(request, row, groups, 0, block_size, packs))
-        and _suits(shape, row, MOST_UNDER_WAY if request.element.itemsize == 8 else STEP_UNDER_WAY[row.inputs])
+        and _suits(shape, row, MOST_UNDER_WAY if doubles else STEP_UNDER_WAY[inputs])
     ]
     return min(candidates, key=lambda shape: stepped_microseconds(request, row, shape), default=None)
 
@@ -391,6 +421,7 @@ def stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape) -> fl
     threads = times.row + shape.row_steps * (STEP_MICROSECONDS + shape.per_step * width * times.of_pack(request))
     ends = ENDS_MICROSECONDS[0] + ENDS_MICROSECONDS[1] * width if row.unaligned else 0
     row_time = side_by_side(steady_microseconds(request, row, row.packs, shape.groups), threads, ends)
+    row_time *= 1 + (times.several if shape.row_steps > 1 else 0)
     lag = shape.lag * shape.block_size * request.device.sm_count
     return math.ceil(request.rows / shape.groups) * row_time + ONE_WAY * steady_microseconds(request, row, lag)
 

@@ -292,6 +292,46 @@ def test_blocks_with_packs_in_registers_take_stripes_where_memory_is_fast(device
     assert kept == {True, False}
 
 
+@pytest.mark.parametrize(("dtype", "op", "cols"), [
+    ("float32", "softmax_backward", 2_600_000), ("bfloat16", "log_softmax_backward", 5_100_000),
+    ("float64", "softmax_backward", 1_300_000), ("float32", "softmax", 5_300_000),
+    ("float16", "log_softmax", 11_000_000),
+])  # fmt: skip
+def test_registers_keep_the_fewest_packs_with_which_a_row_waits_the_least(dtype: str, op: str, cols: int) -> None:
+    request = asked(20, cols, dtype, op)
+    row = row_of(request, StepLog())
+    per_step = fast_ring.STEPS[row.inputs][0]
+    waits = {}
+    for most in range(0, fast_ring.KEPT[row.inputs] + 1, per_step):
+        shape = fast_ring._shape(request, row, 1, most)
+        assert shape
+        waits[shape.kept] = shape.late
+    found = ring_shape(request, row)
+    assert found
+    assert found.kept == min(kept for kept, late in waits.items() if late == min(waits.values())) > 0
+    assert waits[0] > fast_ring.KEPT_PACKS_OF_STRIPES[row.inputs]
+    assert waits[0] > waits[found.kept] == found.late
+
+
+def test_gradients_lose_a_hundredth_by_several_steps() -> None:
+    """Of a row's time, not of what a launch takes at its start and end. Forward rows and doubles lose none."""
+    for dtype, op, lost in (
+        ("float16", "softmax_backward", 0.01), ("float32", "log_softmax_backward", 0.01),
+        ("float32", "softmax", 0.0), ("float64", "softmax_backward", 0.0),
+    ):  # fmt: skip
+        request = asked(100, 800_000, dtype, op)
+        row = row_of(request, StepLog())
+        shape = fast_ring._shape(request, row, 1, 0, 512, 1)
+        assert shape
+        assert shape.row_steps > 1
+        more = replace(request, rows=300)
+        further = fast_ring.stepped_microseconds(more, row, shape) - fast_ring.stepped_microseconds(request, row, shape)
+        times = fast_ring.STEP_TIMES[request.element.itemsize, row.inputs]
+        memory = fast_ring.steady_microseconds(request, row, row.packs)
+        threads = times.row + shape.row_steps * (0.27 + times.of_pack(request))
+        assert further / 200 == pytest.approx((1 + lost) * fast_ring.side_by_side(memory, threads))
+
+
 @pytest.mark.parametrize(("device", "op", "fetched"), [
     ("H200", "softmax", 1), ("H200", "softmax_backward", 2), ("H100", "softmax", 1), ("H100", "softmax_backward", 1),
 ])  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from softlab import plans
 from softlab.cuda.compile import compile_reports, kernel_sources
 from softlab.hardware.devices import Device
-from softlab.plans import flight
+from softlab.plans import flight, short_rows
 from softlab.plans.fast_limits import Cut
 from softlab.plans.resources import Resources
 
@@ -88,6 +88,44 @@ def test_instructions_bound_what_memory_gives(memory: float, issue: float, share
     """Enough is 1.3: there memory takes 1.1 times as long as the instructions."""
     assert flight.bounded(1.5, memory, issue) == pytest.approx(share, abs=1e-4)
     assert flight.bounded(0.8, memory, issue) == 0.8
+
+
+@pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+@pytest.mark.parametrize(
+    ("dtype", "cols", "kernel"),
+    [
+        ("bfloat16", 776, "fast_warp<__nv_bfloat16, Algorithm::{}, 8, 4, 32, 1, false>"),
+        ("float16", 1040, "fast_warp<__half, Algorithm::{}, 8, 5, 32, 1, false>"),
+        ("bfloat16", 792, "fast_block<__nv_bfloat16, Algorithm::{}, 8, 2, 64, false>"),
+        ("float16", 1048, "fast_block<__half, Algorithm::{}, 8, 3, 64, false>"),
+        ("float32", 388, "fast_block<float, Algorithm::{}, 4, 2, 64, false>"),
+    ],
+)
+def test_a_warp_takes_rows_that_leave_too_many_threads_of_a_block_idle(
+    dtype: str, cols: int, kernel: str, op: str
+) -> None:
+    """97 packs in 128 places, 130 in 192. Elements of 32 bits take half the instructions per byte."""
+    assert made(cols, dtype, op).name == kernel.format(op)
+
+
+@pytest.mark.parametrize("op", ["softmax", "log_softmax", "softmax_backward", "log_softmax_backward"])
+def test_where_a_warp_is_longer_than_its_limit_memory_hides_its_instructions_alone(op: str) -> None:
+    """Memory takes 1.1 times as long as the instructions of the warp, and not as long as those of the block."""
+    found = []
+    for dtype, per_pack, weight in (("float16", 8, 2), ("float32", 4, 4)):
+        for packs in range(97, 193):
+            plan = made(packs * per_pack, dtype, op)
+            if plan.kernel != "fast_warp":
+                continue
+            inputs = 2 if "backward" in op else 1
+            problem = short_rows.Problem(packs * per_pack, weight, inputs, op)
+            warp = short_rows.issue(problem, per_pack, -(-packs // 32), 32, unaligned=False)
+            block = min(
+                short_rows.issue(problem, per_pack, -(-packs // size), size, unaligned=False) for size in (64, 128)
+            )
+            assert 1.1 * warp <= problem.memory < 1.1 * block
+            found.append(packs)
+    assert found == ([] if "backward" in op else [97, 98, 129, 130])
 
 
 @pytest.mark.parametrize(
