@@ -110,7 +110,7 @@ def test_machine_code_is_kept_for_later_processes(monkeypatch: pytest.MonkeyPatc
         raise AssertionError("it is on the disk")
 
     compiler = native._Compiler()  # the code lives as long as it
-    assert native_python._as_callable(compiler.stored(path.name, unwanted), "thrice")(5) == 15 + LIMIT
+    assert native_python.callable_at(compiler.stored(path.name, unwanted), "thrice")(5) == 15 + LIMIT
     monkeypatch.setitem(_thrice.__globals__, "LIMIT", 10)  # what it reads is another one now
     assert not any(CompiledFunction(_thrice).ready("hot") for _ in range(600))
 

@@ -113,7 +113,7 @@ class CompiledFunction:
 
         The caller keeps the arrays alive. Their items lie without gaps and have the types of the signature.
         """
-        return callable_of(self._key, self._text, self.function.__name__)
+        return callable_at(stored_function(self._key, self._text), self.function.__name__)
 
     def _text(self) -> str:
         """The module in LLVM's assembly."""
@@ -128,8 +128,12 @@ class CompiledFunction:
 _OF_PYTHON = ("PyLong_AsLongLong", "PyLong_FromLongLong", "PyErr_Occurred", "PyErr_BadArgument")
 
 
-def _as_callable(address: int, name: str) -> Callable[..., int]:
-    """The function of objects at an address. A call takes some 0.2 microseconds, one by ctypes 2."""
+def callable_at(address: int, name: str) -> Callable[..., int]:
+    """The function at an address, of a module of :func:`write_call`. A call takes some 0.2 microseconds, one by ctypes
+    2.
+
+    ``call(*arguments)``: numbers as they are, for an array its ``id``, as for :attr:`CompiledFunction.call`.
+    """
     found = [native_functions.address(getattr(ctypes.pythonapi, one)) for one in _OF_PYTHON]
     return native_functions.method(name, address).bound(np.array(found, np.int64))
 
@@ -206,14 +210,6 @@ def define_with(
     """
     assert isinstance(function, FunctionType)
     return _define(ir, module, function, name, known)
-
-
-def callable_of(key: str, text: Callable[[], str], name: str) -> Callable[..., int]:
-    """The function of a module of :func:`write_call`, whose machine code is kept on the disk under ``key``.
-
-    ``call(*arguments)``: numbers as they are, for an array its ``id``, as for :attr:`CompiledFunction.call`.
-    """
-    return _as_callable(stored_function(key, text), name)
 
 
 def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict[FunctionType, Any]) -> Any:
