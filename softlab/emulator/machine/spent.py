@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from hashlib import sha256
+from pathlib import Path
 from struct import Struct
 
 from softlab.emulator.machine.native import loops_folder
@@ -55,15 +56,22 @@ def name_of(codes: Iterable[str], more: object) -> str:
     return sha256("\0".join((*codes, repr(more))).encode()).hexdigest()[: 2 * (_CHOOSING + 12)]
 
 
+def _opened(path: Path) -> int:
+    """The file, to be read and written; a new one where there is none."""
+    how = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)  # Windows has texts, too
+    try:
+        return os.open(path, how, 0o666)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, how, 0o666)
+
+
 def _add(name: str, seconds: float) -> float:
     """Add to the seconds of a name; all of them. Where nothing can be kept, these are all."""
     digest = bytes.fromhex(name)
     place = int.from_bytes(digest[:_CHOOSING], "little") % _PLACES * _PLACE.size
     try:
-        path = loops_folder() / _FILE
-        path.parent.mkdir(parents=True, exist_ok=True)
-        binary = getattr(os, "O_BINARY", 0)  # Windows
-        with open(os.open(path, os.O_RDWR | os.O_CREAT | binary, 0o666), "r+b", buffering=0) as file:
+        with open(_opened(loops_folder() / _FILE), "r+b", buffering=0) as file:
             file.seek(place)
             owner, known = _PLACE.unpack(file.read(_PLACE.size).ljust(_PLACE.size, b"\0"))
             before = known if owner == digest[_CHOOSING:] and 0 < known < _MOST else 0.0
