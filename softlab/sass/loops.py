@@ -30,8 +30,8 @@ from softlab.sass.streams import Space
 from softlab.sass.traces import Untraced
 
 #: Executions of a run after which somebody looks whether its loop is compiled, and again after as many; and after which
-#: somebody looks whether it is on the disk, and after which seconds without the first one: it is read in as long.
-_LOOK, _FIRST_LOOK, _READ = 32, 8, 0.002
+#: somebody looks whether it is on the disk.
+_LOOK, _FIRST_LOOK = 32, 8
 #: Seconds that the machine may take before a loop is compiled, in all processes together: per block, per instruction,
 #: and for LLVM's start.
 #: Compiling takes some three times as long, but what it makes stays on the disk for all later processes. With less than
@@ -190,8 +190,6 @@ class Loops:
         self._first: dict[int, float] = {}
         self._spent: dict[tuple[frozenset[int], frozenset[int]], Spent] = {}
         self._lines: dict[int, Line] = {}
-        #: The runs whose loops somebody has looked at.
-        self._looked: set[int] = set()
         #: How often the runs of a loop have to be executed before somebody looks at it again.
         self._next: dict[frozenset[int], int] = {}
         #: The runs of each loop that are compiled. More are added where the machine has to do others often.
@@ -208,10 +206,7 @@ class Loops:
         self._first.setdefault(start, counted)
         self._seconds[start] = self._seconds.get(start, 0.0) + counted
         times = self._times[start] = self._times.get(start, 0) + 1
-        due = times % _LOOK == 0 or times == _FIRST_LOOK
-        due |= start not in self._looked and self._seconds[start] - self._first[start] > _READ
-        if due and self.usable and start not in self.at:
-            self._looked.add(start)
+        if (times % _LOOK == 0 or times == _FIRST_LOOK) and self.usable and start not in self.at:
             self._look(start)
 
     def _look(self, start: int) -> None:
