@@ -1,7 +1,9 @@
-"""Compiled segments on the disk: what they write, and the keys of their machine code.
+"""Compiled segments and loops on the disk: what they write, and the keys of their machine code.
 
 A later process neither traces the steps nor asks LLVM. A record is found by a digest of the instructions, of how their
-registers lie, and of all that says what a step computes.
+registers lie, and of all that says what a step computes. Machine code is found by a digest of LLVM's assembly of which
+it is made. So where a change of softlab leaves the assembly as it was, a process traces the steps again and does not
+ask LLVM.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from softlab.cuda.cache import read_record, write_record
-from softlab.emulator.machine.native import NativeFunction, key_of, loops_folder
+from softlab.emulator.machine.native import NativeFunction, found_function, key_of, loops_folder, stored_function
 from softlab.sass.form import PAIRS
 from softlab.sass.lanes import Value
 
@@ -101,6 +103,23 @@ def _meaning() -> str:
             if path.suffix != ".pyc" and path.is_file():
                 found.update(path.read_bytes())
     return found.hexdigest()
+
+
+def function(name: str, text: Callable[[], str]) -> int:
+    """The address of the function ``loop`` of a module in LLVM's assembly, whose machine code is kept.
+
+    Arguments:
+        name: of :func:`key`, which says all that ``text`` makes the module of.
+    """
+    path = loops_folder() / f"{name}.json"
+    record = read_record(path)
+    found = 0 if record is None else found_function(record["code"])
+    if not found:
+        module = text()
+        code = key_of((module,))
+        found = stored_function(code, lambda: module)
+        write_record(path, {"code": code})
+    return found
 
 
 def write(name: str, compiled: Compiled) -> None:

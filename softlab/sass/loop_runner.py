@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from inspect import signature
 
-from softlab.emulator.machine.native_python import callable_of, define_with, write_call
-from softlab.sass import native_loops
-from softlab.sass.compiled import key
+from softlab.emulator.machine.native_python import callable_at, define_with, write_call
+from softlab.sass import compiled, native_loops
 
 _BITS = 64
 
@@ -17,7 +16,7 @@ _BITS = 64
 @cache
 def runner() -> Callable[..., int]:
     """:func:`softlab.sass.native_loops.run`: for an array it takes the ``id``."""
-    return callable_of(key((), "what all loops share"), _text, "run")
+    return callable_at(compiled.function(compiled.key((), "what all loops share"), _text), "run")
 
 
 def _text() -> str:

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from softlab.cuda.cache import read_record, write_record
-from softlab.emulator.machine.native import loops_folder, started, stored_function
+from softlab.emulator.machine.native import loops_folder, started
 from softlab.emulator.machine.native_python import arrays_are_as_known
-from softlab.sass import native_requests
+from softlab.emulator.machine.spent import Spent, name_of
+from softlab.sass import compiled, native_requests
 from softlab.sass.compiled import key
 from softlab.sass.decode import Code
 from softlab.sass.form import SINK
@@ -31,7 +32,8 @@ from softlab.sass.traces import Untraced
 #: Executions of a run after which somebody looks whether its loop is compiled, and again after as many; and after which
 #: somebody looks whether it is on the disk.
 _LOOK, _FIRST_LOOK = 32, 8
-#: Seconds that the machine may take before a loop is compiled: per block, per instruction, and for LLVM's start.
+#: Seconds that the machine may take before a loop is compiled, in all processes together: per block, per instruction,
+#: and for LLVM's start.
 #: Compiling takes some three times as long, but what it makes stays on the disk for all later processes. With less than
 #: segments of the same instructions (:mod:`.segments`) may take together, the loop is compiled and they are not.
 _BLOCK, _INSTRUCTION, _START = 0.002, 0.001, 0.05
@@ -89,7 +91,7 @@ class Loop:
             Untraced: a step of a run does what cannot be written down; where the run begins.
         """
         code = LoopCode(self.blocks, self._steps.slots.of, self.constants, self.registers, self.specials)
-        self.address = stored_function(self.name, code.text)
+        self.address = compiled.function(self.name, code.text)
         self._run = runner()  # compiled here, not in the first call, which says whether the loop pays
 
     @cached_property
@@ -183,6 +185,10 @@ class Loops:
         self._size = len(code.instructions)
         self._times: dict[int, int] = {}
         self._seconds: dict[int, float] = {}
+        #: The seconds of the first execution of each run, and of a loop, whose runs are compiled in part, what all
+        #: processes have taken for the others.
+        self._first: dict[int, float] = {}
+        self._spent: dict[tuple[frozenset[int], frozenset[int]], Spent] = {}
         self._lines: dict[int, Line] = {}
         #: How often the runs of a loop have to be executed before somebody looks at it again.
         self._next: dict[frozenset[int], int] = {}
@@ -196,7 +202,9 @@ class Loops:
         """Add the seconds of the processor that the machine has taken for the run that begins at ``start``."""
         if start in self._times:  # the first one has compiled its steps
             self._lines.setdefault(start, Line()).add(warps, seconds)
-        self._seconds[start] = self._seconds.get(start, 0.0) + min(seconds, _MOST_SECONDS)
+        counted = min(seconds, _MOST_SECONDS)
+        self._first.setdefault(start, counted)
+        self._seconds[start] = self._seconds.get(start, 0.0) + counted
         times = self._times[start] = self._times.get(start, 0) + 1
         if (times % _LOOK == 0 or times == _FIRST_LOOK) and self.usable and start not in self.at:
             self._look(start)
@@ -213,14 +221,15 @@ class Loops:
             return
         self._next[loop] = times + times // 4
         known = self._made.get(loop, frozenset())
-        name = key(self._encodings(loop), f"loop of {self.choice}")
+        codes = self._encodings(loop)
+        name = name_of(codes, ("blocks of a loop", self.choice))
         record = read_record(loops_folder() / f"{name}.json")
         kept = frozenset(record["blocks"]) if record is not None else frozenset()
         made = self._of(known | kept if kept - known else known | self._often(loop))
         if made is None or known >= made.starts_as_set:
             return
         if not kept >= made.starts_as_set:
-            taken = sum(self._seconds.get(one, 0.0) for one in made.starts_as_set - known)
+            taken = self._taken(loop, codes, known, made.starts_as_set - known)
             if self.choice != "all" and taken < made.seconds + (0 if started() else _START):
                 return
         try:
@@ -234,6 +243,14 @@ class Loops:
         self._made[loop] = made.starts_as_set
         for one in made.starts:
             self.at[one] = made
+
+    def _taken(
+        self, loop: frozenset[int], codes: Sequence[str], known: frozenset[int], runs: frozenset[int]
+    ) -> float:  # fmt: skip
+        """The seconds of all processes for these runs of a loop, of which ``known`` are compiled."""
+        own, first = (sum(of.get(one, 0.0) for one in runs) for of in (self._seconds, self._first))
+        spent = self._spent.setdefault((loop, known), Spent())
+        return spent.of_all(own, own - first, lambda: name_of(codes, ("loop", self.choice, sorted(known))))
 
     def _often(self, loop: Iterable[int]) -> frozenset[int]:
         """The runs of a loop that the machine executes often, or all of them where all is compiled."""

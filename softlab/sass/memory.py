@@ -31,6 +31,9 @@ MOST_LOCAL_BYTES = 512 << 10
 MOST_STACK_BYTES = 1 << 30
 PAGE_BITS = 12
 _PAGE = 1 << PAGE_BITS
+#: From so many pages on, those in a row are copied one row after the other: NumPy copies scattered ones twice, with new
+#: memory for the first copy, which takes four times as long.
+_MANY = 256
 
 
 class Outside(Exception):
@@ -125,7 +128,12 @@ class _Array:
             first = int(pages[-1]) << PAGE_BITS
             own[first:limit] = whole[first:limit]
             pages = pages[:-1]
-        if len(pages):
+        if len(pages) >= _MANY:
+            breaks = np.flatnonzero(np.diff(pages) != 1)
+            firsts, ends = pages[np.append(0, breaks + 1)], pages[np.append(breaks, -1)] + 1
+            for first, end in zip((firsts * _PAGE).tolist(), (ends * _PAGE).tolist(), strict=True):
+                own[first:end] = whole[first:end]
+        elif len(pages):
             end = limit >> PAGE_BITS << PAGE_BITS
             own[:end].reshape(-1, _PAGE)[pages] = whole[:end].reshape(-1, _PAGE)[pages]
 

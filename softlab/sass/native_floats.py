@@ -1,7 +1,8 @@
 """Opcodes of floats as one compiled function of register contents: what NumPy takes ten calls and more for.
 
 LLVM's form of an opcode is that of the PTX emulator, or stands beside the NumPy form in :mod:`softlab.sass.opcodes`. It
-gives the same bits for every lane. A function is compiled when NumPy has taken as long as compiling it takes.
+gives the same bits for every lane. A function is compiled when NumPy has taken as long as compiling it takes, in this
+process and in those before it (:mod:`softlab.emulator.machine.spent`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from softlab.emulator.machine.native import NativeFunction, compiled_blocks, key_of, loop_text, started
 from softlab.emulator.machine.operations import Operation
+from softlab.emulator.machine.spent import Spent
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.sass.decode import ZERO, Operand
 from softlab.sass.form import Form, Reader
@@ -43,20 +45,26 @@ class LaneFunction:
         self.dtype = np.dtype(dtype)
         self._taken = 0.0
         self._made: NativeFunction | None = None
-        self._looked = False  # whether it is on the disk
+        self._key = ""  # once somebody has looked whether it is on the disk
+        self._spent = Spent()
         #: The compiled function, once it is there.
         self.ufunc: np.ufunc | None = None
 
     def take(self, seconds: float, choice: str) -> None:
         """NumPy has taken this long."""
         self._taken += seconds
-        if choice == "all" or self._taken > _COMPILE + (0 if started() else _START):
-            self.compile(kept=choice != "all")
-        elif not self._looked and self._taken > _STORED + (0 if started() else _STORED_START):
-            self._looked = True
+        if choice == "all":
+            self.compile()
+            return
+        has_started = started()
+        if not self._key and self._taken > _STORED + (0 if has_started else _STORED_START):
             operation, names, dtypes, moving = self._given()
-            key = key_of((loop_text([operation], names, ("d",), dtypes, {}, moving),))
-            self._use(NativeFunction.of_key(key, list(dtypes.values()), len(names)))
+            self._key = key_of((loop_text([operation], names, ("d",), dtypes, {}, moving),))
+            self._use(NativeFunction.of_key(self._key, list(dtypes.values()), len(names)))
+        if self._key and self.ufunc is None:
+            taken = self._spent.of_all(self._taken, self._taken, lambda: self._key)
+            if taken > _COMPILE + (0 if has_started else _START):
+                self.compile(kept=True)
 
     def compile(self, *, kept: bool = False) -> None:
         """Make the ``ufunc``. kept: its machine code is kept on the disk."""

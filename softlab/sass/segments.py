@@ -2,7 +2,8 @@
 
 The steps are traced (:mod:`softlab.sass.traces`) once for each way in which the registers lie: which values all lanes
 share, which warps or lanes have one each. Results that lie alike come from one function. Each has the same bits as that
-of the steps, for each lane. A function is compiled when NumPy has taken a part of the time that compiling it takes.
+of the steps, for each lane. A function is compiled when NumPy has taken a part of the time that compiling it takes, in
+this process and in those before it (:mod:`softlab.emulator.machine.spent`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from operator import or_
 import numpy as np
 
 from softlab.emulator.machine.native import MOST_OPERANDS, NativeFunction, started
+from softlab.emulator.machine.spent import Spent, name_of
 from softlab.sass import compiled, registry
 from softlab.sass.compiled import Compiled, Part
 from softlab.sass.form import PAIRS, PREDICATE, SINK, Named, Reader, Slots
@@ -61,7 +63,10 @@ class Segment:
         self.inputs = tuple(sorted(taken - {SINK}))
         self._named = tuple(sorted({slots.of(one) for step in steps for one in step.constants}))
         self.ways: dict[tuple[int, ...], Compiled] = {}
+        #: Of each way the seconds of NumPy, those of the first call, and what all processes have taken.
         self._taken: dict[tuple[int, ...], float] = {}
+        self._first: dict[tuple[int, ...], float] = {}
+        self._spent: dict[tuple[int, ...], Spent] = {}
         #: Ways of which nothing is on the disk.
         self._unknown: set[tuple[int, ...]] = set()
         #: What says what the steps compute, and where their constants stand; none where this is not known.
@@ -74,6 +79,7 @@ class Segment:
     def take(self, way: tuple[int, ...], seconds: float, r: list, choice: str) -> None:
         """NumPy has taken this long."""
         taken = self._taken[way] = self._taken.get(way, 0.0) + seconds
+        first = self._first.setdefault(way, seconds)
         if choice == "all":
             self._try(way, r, "")
             return
@@ -83,6 +89,9 @@ class Segment:
             if self._found(way, name):
                 return
             self._unknown.add(way)
+        if way in self._unknown:
+            spent = self._spent.setdefault(way, Spent())
+            taken = spent.of_all(taken, taken - first, lambda: name_of(self._codes, (self._places, self.inputs, way)))
         if taken > _FUNCTION + _INSTRUCTION * len(self._steps) + (0 if started() else _START):
             self._try(way, r, name or self._name(way, r))
 

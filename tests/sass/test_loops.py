@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from functools import cache
+from itertools import count
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from softlab.emulator.machine import native
 from softlab.emulator.machine.native import available, compiling
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
-from softlab.sass import interpret, loops, native_loops
+from softlab.sass import compiled, interpret, loops, native_loops
 from softlab.sass.loop_frames import Frame
+from softlab.sass.loop_runner import runner
 from softlab.sass.native_loops import ARRAY, BLOCK, DONE, FALLS, FULL, STATE
 from softlab.sass.streams import Space
 
@@ -222,6 +224,57 @@ def test_a_loop_that_is_known_is_found_on_the_disk(entered, tmp_path, monkeypatc
             interpret(kernel, 1, 32, (chain, out, 40))
         assert sum(entered) > 5
     assert len(made) == 1
+
+
+@pytest.fixture
+def processes(tmp_path, monkeypatch):
+    """``run(folder, turns)``: a new process, whose cache is this folder, does a loop of so many turns. Each takes the
+    machine 1.5 ms, and the loop is compiled after 50."""
+    clock = count(0, 0.0015)
+    monkeypatch.setattr(sys.modules["softlab.sass.machine"], "thread_time", lambda: next(clock))
+    for name, value in (("_LOOK", 32), ("_BLOCK", 0.05), ("_INSTRUCTION", 0.0), ("_START", 0.0)):
+        monkeypatch.setattr(loops, name, value)
+    runner()  # it stays with the compiler of all tests
+    kernel = Kernel(_SOURCE, "reads")
+    chain, out = (np.arange(96, dtype=np.int32) + 1) % 96, np.zeros(32, np.int32)
+
+    def run(folder, turns):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / folder))
+        sys.modules["softlab.sass.interpret"]._compiled(kernel.program).idle.clear()
+        monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+        with compiling("hot"):
+            return interpret(kernel, 1, 32, (chain, out, turns))
+
+    return run
+
+
+@needs_machine_code
+def test_a_loop_for_which_a_process_before_took_long_is_compiled_at_once(entered, processes):
+    """Neither takes as long as the loop has to take, but both together do."""
+    found = []
+    for folder, turns in (("one", 34), ("one", 12), ("other", 12)):
+        entered.clear()
+        processes(folder, turns)
+        found.append(sum(entered))
+    assert (found[0], found[2]) == (0, 0)
+    assert found[1] in (3, 4)  # of twelve turns those behind the first eight
+
+
+@needs_machine_code
+def test_after_a_change_of_softlab_a_loop_is_traced_again_and_not_compiled(entered, processes, monkeypatch):
+    """LLVM is asked where the assembly is another one, and only there."""
+    traced, optimised, turns = [], [], []
+    text, optimise = loops.LoopCode.text, native._Compiler._optimised
+    more = ""
+    monkeypatch.setattr(loops.LoopCode, "text", lambda self: traced.append(0) or text(self) + more)
+    monkeypatch.setattr(native._Compiler, "_optimised", lambda *given: optimised.append(0) or optimise(*given))
+    for meaning, more in (("a", ""), ("a", "; changed"), ("b", ""), ("c", "; changed")):  # noqa: B007 - read above
+        monkeypatch.setattr(compiled, "_meaning", lambda meaning=meaning: meaning)
+        entered.clear()
+        found = processes("one", 80)
+        turns.append((len(traced), len(optimised), sum(entered) > 10, found.output(1).tobytes()))
+    out = turns[0][-1]
+    assert turns == [(1, 1, True, out), (1, 1, True, out), (2, 1, True, out), (3, 2, True, out)]
 
 
 @needs_machine_code

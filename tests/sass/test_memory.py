@@ -18,10 +18,13 @@ def used_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(np, "empty", lambda *size: np.full(*(size[:1]), 0xA5, *size[1:]))
 
 
+@pytest.mark.parametrize("many", [1, 256])
 @pytest.mark.parametrize("lead", [0, 4])
-@pytest.mark.parametrize("nbytes", [40, _PAGE, 3 * _PAGE, 3 * _PAGE + 100])
-def test_stores_keep_all_other_bytes(nbytes, lead):
-    """Also in the last page, which is not a whole one, and behind other stores to the same page."""
+@pytest.mark.parametrize("nbytes", [40, _PAGE, 3 * _PAGE, 3 * _PAGE + 100, 40 * _PAGE])
+def test_stores_keep_all_other_bytes(nbytes, lead, many, monkeypatch):
+    """Also in the last page, which is not a whole one, behind other stores to the same page, and where pages in a row
+    are copied together."""
+    monkeypatch.setattr(memories, "_MANY", many)
     random = np.random.default_rng(nbytes)
     mine = random.integers(0, 256, nbytes + lead, dtype=np.uint8)
     before, expected = mine.copy(), mine[lead:].copy()
@@ -29,7 +32,7 @@ def test_stores_keep_all_other_bytes(nbytes, lead):
     base = memory.add(mine[lead:], name="x", index=0, offset=lead)
     found = GlobalMemory(memory)
     for _ in range(3):
-        words = np.unique(np.concatenate(([nbytes // 4 - 1], random.integers(0, nbytes // 4, 2))))
+        words = np.unique(np.concatenate(([nbytes // 4 - 1], random.integers(0, nbytes // 4, 2 + nbytes // _PAGE))))
         items = random.integers(0, 1 << 32, len(words), dtype=np.uint64).astype(np.uint32)
         found.store(base + 4 * words, 4, items)
         expected.view(np.uint32)[words] = items

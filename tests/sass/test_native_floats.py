@@ -75,11 +75,14 @@ def test_machine_code_is_kept(tmp_path, monkeypatch):
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(other.ufunc(a, b), one.ufunc(a, b))
     assert LaneFunction.of_ufunc(other.ufunc) is other
-    for path in tmp_path.rglob("*.txt"):
+    for path in tmp_path.rglob("*.*"):
         path.unlink()
     monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
     third.take(0.031, "hot")
     assert third.ufunc is None
+    fourth = LaneFunction(native_form, _PLAIN[:2], np.uint32, False)
+    fourth.take(0.001, "hot")
+    assert fourth.ufunc is not None  # with what the third one took it is enough
 
 
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])

@@ -211,6 +211,18 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     assert kept == {path: path.read_text() for path in kept}
 
 
+def test_a_segment_for_which_a_process_before_took_long_is_compiled_at_once(tmp_path, monkeypatch):
+    native._compiler()
+    found = []
+    for process, calls in ((0, (0.0042, 0.0025)), (0, (0.0045,)), (1, (0.0045,))):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(process)))
+        one, r = _kept_segment([]), _registers()
+        for seconds in calls:
+            one.take(way_of(r, one.inputs), seconds, r, "hot")
+        found.append(len(one.ways))
+    assert found == [0, 1, 0]
+
+
 def test_that_a_step_cannot_be_traced_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 

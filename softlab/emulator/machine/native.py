@@ -111,7 +111,7 @@ class NativeFunction:
         Arguments:
             kinds: the dtypes of its sources and results. sources: how many of these are sources.
         """
-        address = _compiler().found(key)
+        address = found_function(key)
         if not address:
             return None
         made = cls.__new__(cls)
@@ -252,6 +252,11 @@ def stored_function(key: str, text: Callable[[], str]) -> int:
         key: of :func:`key_of`. text: gives the module in LLVM's assembly.
     """
     return _compiler().stored(key, text)
+
+
+def found_function(key: str) -> int:
+    """The address of the function of :func:`stored_function`, if its machine code is on the disk; else 0."""
+    return _compiler().found(key)
 
 
 def is_stored(key: str) -> bool:

@@ -30,6 +30,7 @@ import numpy as np
 
 from softlab.cuda import native_functions
 from softlab.emulator.machine.native import is_stored, key_of, started, stored_function
+from softlab.emulator.machine.spent import Spent
 
 Floats: TypeAlias = np.ndarray
 Int64s: TypeAlias = np.ndarray
@@ -46,9 +47,9 @@ _INTEGERS = {
     "Bytes": (8, False),
 }
 _BITS = 64
-#: How often a function is asked for before it is compiled: NumPy takes about 100 microseconds each time. How often all
-#: functions together are before LLVM is started.
-_CALLS, _START_CALLS = 1000, 300
+#: How often a function is asked for, in all processes together, before it is compiled: NumPy takes about 100
+#: microseconds each time. How often all functions of this process are before LLVM is started.
+_CALLS, _START_CALLS, _CALL = 1000, 300, 1e-4
 #: The same where the machine code is on the disk: finding and reading it takes about 0.6 milliseconds.
 _STORED_CALLS = 4
 #: This module is a part of what machine code is made of.
@@ -80,14 +81,15 @@ class CompiledFunction:
     def __init__(self, function: Callable[..., int]) -> None:
         assert isinstance(function, FunctionType)
         self.function = function
-        self._asked = 0.0
+        self._asked, self._spent = 0.0, Spent()
         self._is_ready = False
 
     def ready(self, compiled: str, work: float = 1.0) -> bool:
         """Whether to use it in a run that compiles "none", "hot" or "all" blocks.
 
-        In a "hot" one NumPy does the work at first: for about as long as compiling takes, with LLVM's start. ``work``:
-        what is asked for now, in units of 100 microseconds without the compiler.
+        In a "hot" one NumPy does the work at first: for about as long as compiling takes, with LLVM's start, in this
+        process and those before it (:mod:`softlab.emulator.machine.spent`). ``work``: what is asked for now, in units
+        of 100 microseconds without the compiler.
         """
         if compiled == "none" or not arrays_are_as_known():
             return False
@@ -96,8 +98,16 @@ class CompiledFunction:
         self._asked += work
         CompiledFunction._asked_of_all += work
         if started() or CompiledFunction._asked_of_all > _START_CALLS:
-            self._is_ready = self._asked > _CALLS or (self._asked > _STORED_CALLS and self._stored)
+            self._is_ready = self._asked > _CALLS or (self._asked > _STORED_CALLS and self._pays)
         return self._is_ready
+
+    @property
+    def _pays(self) -> bool:
+        """Whether it is on the disk, or this process and those before it have asked often enough."""
+        if self._stored:
+            return True
+        taken = _CALL * self._asked
+        return self._spent.of_all(taken, taken, lambda: self._key) > _CALL * _CALLS
 
     @cached_property
     def _key(self) -> str:
@@ -113,7 +123,7 @@ class CompiledFunction:
 
         The caller keeps the arrays alive. Their items lie without gaps and have the types of the signature.
         """
-        return callable_of(self._key, self._text, self.function.__name__)
+        return callable_at(stored_function(self._key, self._text), self.function.__name__)
 
     def _text(self) -> str:
         """The module in LLVM's assembly."""
@@ -128,8 +138,12 @@ class CompiledFunction:
 _OF_PYTHON = ("PyLong_AsLongLong", "PyLong_FromLongLong", "PyErr_Occurred", "PyErr_BadArgument")
 
 
-def _as_callable(address: int, name: str) -> Callable[..., int]:
-    """The function of objects at an address. A call takes some 0.2 microseconds, one by ctypes 2."""
+def callable_at(address: int, name: str) -> Callable[..., int]:
+    """The function at an address, of a module of :func:`write_call`. A call takes some 0.2 microseconds, one by ctypes
+    2.
+
+    ``call(*arguments)``: numbers as they are, for an array its ``id``, as for :attr:`CompiledFunction.call`.
+    """
     found = [native_functions.address(getattr(ctypes.pythonapi, one)) for one in _OF_PYTHON]
     return native_functions.method(name, address).bound(np.array(found, np.int64))
 
@@ -206,14 +220,6 @@ def define_with(
     """
     assert isinstance(function, FunctionType)
     return _define(ir, module, function, name, known)
-
-
-def callable_of(key: str, text: Callable[[], str], name: str) -> Callable[..., int]:
-    """The function of a module of :func:`write_call`, whose machine code is kept on the disk under ``key``.
-
-    ``call(*arguments)``: numbers as they are, for an array its ``id``, as for :attr:`CompiledFunction.call`.
-    """
-    return _as_callable(stored_function(key, text), name)
 
 
 def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict[FunctionType, Any]) -> Any:
