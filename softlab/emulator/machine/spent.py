@@ -58,7 +58,7 @@ def name_of(codes: Iterable[str], more: object) -> str:
 
 def _opened(path: Path) -> int:
     """The file, to be read and written; a new one where there is none."""
-    how = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)  # Windows has texts, too
+    how = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)  # on Windows a file is text otherwise
     try:
         return os.open(path, how, 0o666)
     except FileNotFoundError:
