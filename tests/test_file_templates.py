@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import softlab
 from softlab.cuda.device_code import read
 from softlab.cuda.macro_calls import macros_with_parameters, written_out
 from softlab.kernel.files import read_file
+from softlab.kernel.template_arguments import _ranks
 
 MACROS = """\
 template <typename T, int n> __global__ void k(T* x, int m) { *x = T(n + m); }
@@ -229,6 +231,23 @@ def test_made_up_numbers_keep_what_a_kernel_asserts(tmp_path: Path) -> None:
     x = np.ones(1, np.float32)
     softlab.Kernel.from_file(path, name).run(1, 1, (x,), record=False)
     assert x[0] == 0
+
+
+def test_many_numbers_are_made_up_one_by_one(tmp_path: Path) -> None:
+    """Of 14 numbers there are 10**13 combinations."""
+    path, names = tmp_path / "many.cu", [f"TILE_{number}" for number in range(13)]
+    path.write_text(
+        f"template <int WM, {', '.join(f'int {name}' for name in names)}> __global__ void k(float* x) {{\n"
+        f"  static_assert(WM == TILE_12 && {' && '.join(f'{name} == 64' for name in names[:-1])});\n  *x = WM;\n}}\n"
+    )
+    with pytest.raises(ValueError, match=rf"as in 'k<32, {'64, ' * 12}32>'\.\n"):
+        softlab.Kernel.from_file(path, "k")
+
+
+@pytest.mark.parametrize("lengths", [(), (1,), (3, 1, 2), (2, 4, 3, 2)])
+def test_the_first_choices_of_all_numbers_come_first(lengths: tuple[int, ...]) -> None:
+    expected = sorted(product(*map(range, lengths)), key=sum)
+    assert list(_ranks(lengths)) == expected
 
 
 def test_made_up_types_of_generators_and_sizes_of_clusters(tmp_path: Path) -> None:

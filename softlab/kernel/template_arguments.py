@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, product
+from itertools import islice
 
 from softlab.cuda.constant_expressions import Constants
 from softlab.cuda.device_code import DeviceCode, KernelDeclaration
@@ -109,13 +109,30 @@ def _tiles(
     if not asserted and sum(some not in ((), _SIZES) for some in sizes) < 2:
         return
     written = [tuple(map(str, some)) or values[:1] for some, values in zip(sizes, choices, strict=True)]
-    ranked = sorted(product(*(range(len(some)) for some in written)), key=sum)
     constants = Constants.of("\n".join([code.source, *code.headers.values()])).inside(text)
-    for ranks in ranked[:_COMBINATIONS]:
+    for ranks in islice(_ranks([len(some) for some in written]), _COMBINATIONS):
         found = tuple(some[rank] for some, rank in zip(written, ranks, strict=True))
         bound = replace(constants, values={**constants.values, **dict(zip(names, found, strict=True))})
         if all(bound.number(one) != 0 for one in asserted):
             yield found
+
+
+def _ranks(lengths: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """One index per parameter, those with the smallest sum first. Of 14 parameters there are 10**13, so one by one."""
+    for total in range(sum(lengths) - len(lengths) + 1):
+        yield from _of_sum(lengths, total)
+
+
+def _of_sum(lengths: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    """The indices whose sum is ``total``, in order."""
+    if not lengths:
+        yield ()
+        return
+    first, *others = lengths
+    most = sum(others) - len(others)
+    for one in range(max(0, total - most), min(first - 1, total) + 1):
+        for rest in _of_sum(others, total - one):
+            yield (one, *rest)
 
 
 def _sizes(name: str) -> tuple[int, ...]:

@@ -132,7 +132,7 @@ class Machine:
         self._taken: set[int] = set()  # the runs whose registers the executing lanes have
         self.offset = self.pc = self.issued = self.changes = 0
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
-        self._slept_at = -1
+        self._slept_at = self._roused_at = -1
         self._late = False
         self._turns = Turns(self)
         self._frame, self._enters = Frame(self, self._rooms), loops and not paced
@@ -316,7 +316,12 @@ class Machine:
         )
 
     def _give_way(self) -> None:
-        """All paths look for what none of them does: those that wait for them at BSYNC may."""
+        """All paths look for what none of them does: lanes that sleep may, or those that wait for them at BSYNC."""
+        if self._asleep and self._roused_at != self.changes:
+            self._roused_at = self.changes
+            self._wake()
+            self._turns.go_on()
+            return
         yields = any(instruction.opcode == "YIELD" for instruction in self.code.instructions)
         if not (yields and self.convergence.give_way()):
             raise self._infinite_loop("wait for what none of them does")
@@ -406,6 +411,20 @@ class Machine:
             self.push(pc, lanes)
         self._asleep = []
         return True
+
+    def end_phase(self, row: int) -> None:
+        """A phase of an mbarrier of this block has ended: by time, those of the block who sleep look again now."""
+        if self.pace is None:
+            return
+        asleep, self._asleep = self._asleep, []
+        for pc, lanes in asleep:
+            here = self.setup.row_of_block[lanes.warps] == row
+            if any_true(here):
+                roused = self.lanes(lanes.warps[here], lanes.masks[here])
+                self.pace.rouse(roused, self.now)
+                self.push(pc, roused)
+            if not all_true(here):
+                self._asleep.append((pc, self.lanes(lanes.warps[~here], lanes.masks[~here])))
 
     def _choose(self, pc: int, sets: Sequence[Lanes]) -> Lanes:
         """The lanes that execute at ``pc``, of these sets: of each warp that has a path there, one path."""

@@ -65,6 +65,10 @@ class Pace:
         """Whether the warps have taken so long that nobody waits for their end."""
         return float(self.clock.mean()) > MOST_CYCLES
 
+    def rouse(self, lanes: Lanes, by: Lanes) -> None:
+        """Lanes that slept go on, but not before the lanes that wake them."""
+        self.clock[lanes.warps] = np.maximum(self.clock[lanes.warps], self.clock[by.warps].max())
+
     def meet(self, groups: np.ndarray) -> None:
         """The warps of each row of (n, warps) go on together, when the last one has come."""
         self.clock[groups] = self.clock[groups].max(axis=1, keepdims=True)

@@ -141,7 +141,7 @@ def estimate(
         journal: new; the estimate's ``timeline`` is made of it.
 
     Raises:
-        UnknownInstruction: the machine code has an instruction that the model has no pipe for.
+        UnknownInstruction: a warp executed an instruction that the model has no pipe for.
         ValueError: another cache, or a GPU without figures.
     """
     if cache not in ("cold", "warm"):
@@ -150,6 +150,7 @@ def estimate(
     code = code_traits(launch.program)
     own = timed_program(machine_function(launch.program), p, launch.program.file) if figures else None
     program = own or _timed(launch.program, device)
+    program.check(columns.instructions)
     # Whole clusters were interpreted. An SM has no more of their blocks than of others.
     sample = replace(sample, blocks=sample.blocks[: sample.per_sm])
     order = _blocks(columns, sample, code)

@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
+
+import numpy as np
 
 from softlab.cuda.machine_instructions import MachineFunction, MachineInstruction
 from softlab.errors import EstimateError
@@ -155,6 +157,8 @@ _PREDICATE = re.compile(r"!?U?P(T|\d)")
 IN_REGISTER = -1
 #: The number of the barrier of a cluster, behind the 16 of a block.
 CLUSTER = 16
+#: In place of the row of an instruction that is not known.
+_NO_ROW: Row = (int(Action.FIXED), int(Pipe.NONE), 1.0, 1, (), -1, -1, 0.0, 0.0, 0.0, 0.0, 0.0, -1, 0.0)
 
 
 @dataclass(frozen=True)
@@ -165,13 +169,15 @@ class TimedProgram:
     its read barrier (-1: none); cycles from issue to result; cycles of the even and of the odd register bank, without
     and with the reuse cache (four numbers); the constant line that an operand reads (-1: none); cycles on the integer
     pipe besides those on its own. ``details`` are numbers that only some actions need: index -> (barrier, warps) for
-    barriers, count for DEPBAR. ``lines`` are source lines, 0 where they are not known.
+    barriers, count for DEPBAR. ``lines`` are source lines, 0 where they are not known. ``unknown``: what the model does
+    not know, index -> why. Their rows say nothing: no warp may have executed them.
     """
 
     instructions: tuple[MachineInstruction, ...]
     rows: tuple[Row, ...]
     details: dict[int, tuple[int, int]]
     lines: tuple[int, ...]
+    unknown: dict[int, str] = field(default_factory=dict)
 
     @cached_property
     def constant_lines(self) -> dict[int, int]:
@@ -183,6 +189,21 @@ class TimedProgram:
     def actions(self) -> frozenset[int]:
         """The actions that any of them has."""
         return frozenset(row[0] for row in self.rows)
+
+    def check(self, executed: np.ndarray) -> None:
+        """Whether the model knows what the warps executed: indices of instructions.
+
+        Raises:
+            UnknownInstruction: one that no pipe is known for, or without a control code.
+        """
+        if not self.unknown:
+            return
+        for index in np.unique(executed[np.isin(executed, list(self.unknown))]).tolist():
+            text, line = self.instructions[index].text, f" (line {self.lines[index]})" if self.lines[index] else ""
+            raise UnknownInstruction(
+                f"the timing model does not know {text!r}{line}: {self.unknown[index]}. It has no estimate. The "
+                "counters and checks of a run do not need it"
+            )
 
     @cached_property
     def whole(self) -> array[int]:
@@ -202,30 +223,32 @@ class TimedProgram:
 
 
 def timed_program(function: MachineFunction, parameters: Parameters, file: str = "") -> TimedProgram:
-    """The rows of a function.
-
-    Raises:
-        UnknownInstruction: an opcode that no pipe is known for, or a function without control codes.
-    """
+    """The rows of a function."""
     code = function.instructions
-    rows = tuple(_row(code, index, parameters) for index in range(len(code)))
+    unknown = {index: why for index, one in enumerate(code) if (why := _why_unknown(one, parameters))}
+    rows = tuple(_NO_ROW if index in unknown else _row(code, index, parameters) for index in range(len(code)))
     details = {index: found for index, one in enumerate(code) if (found := _detail(one)) is not None}
-    return TimedProgram(code, rows, details, tuple(_line(one, file) for one in code))
+    return TimedProgram(code, rows, details, tuple(_line(one, file) for one in code), unknown)
 
 
 def _line(one: MachineInstruction, file: str) -> int:
     return next((line for name, line in one.frames if name == file), one.frames[-1][1] if one.frames else 0)
 
 
+def _why_unknown(one: MachineInstruction, parameters: Parameters) -> str:
+    """Why the model does not know an instruction; "" where it does."""
+    if one.opcode in SHAPES and not _is_measured(one, parameters):
+        return "the atlas has no row of it"
+    if _pipe(one) is None:
+        return "no pipe is known for it"
+    return "its control code is not known" if one.control is None else ""
+
+
 def _row(code: tuple[MachineInstruction, ...], index: int, parameters: Parameters) -> Row:
     one = code[index]
     pipe, control = _pipe(one), one.control
-    measured = one.opcode not in SHAPES or _is_measured(one, parameters)
-    if pipe is None or control is None or not measured:
-        why = "no pipe is known for it" if pipe is None else "its control code is not known"
-        why = why if measured else "the atlas has no row of it"
-        line = one.frames[-1][1] if one.frames else 0
-        raise UnknownInstruction(f"the timing model does not know {one.text!r} (line {line}): {why}")
+    assert pipe is not None  # it is known
+    assert control is not None
     even, odd, even_reuse, odd_reuse = (_port(n, parameters.bank_reads) for n in _banks(code, index, pipe))
     return (
         int(_action(one, control.write_barrier)),

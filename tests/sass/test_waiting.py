@@ -200,3 +200,83 @@ extern "C" __global__ void bulk(const float* in, float* out) {
     assert sorted(requests.space[copies].tolist()) == [Space.GLOBAL, Space.SHARED]
     assert np.diff(requests.offsets)[copies].tolist() == [8, 8]
     assert not (found.streams[1].accesses.kind == Kind.ASYNC_COPY).any()
+
+
+#: Warp 1 ends the phase that warp 0 sleeps for, and then looks for what warp 0 writes behind it.
+SLEEPER = """
+#include <cuda/barrier>
+extern "C" __global__ void sleeper(volatile int* flag, volatile int* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  if (threadIdx.x == 0) init(&barrier, 2);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    flag[1] = 1;
+    barrier.arrive_and_wait();
+    out[0] = 7;
+    flag[0] = 1;
+  } else if (threadIdx.x == 32) {
+    while (!flag[1]) {}
+    for (int k = 0; k < 1000; ++k) out[2] += k;
+    (void)barrier.arrive();
+    while (!flag[0]) {}
+    out[1] = 8;
+  }
+}"""
+
+
+@pytest.mark.parametrize("paced", [False, True])
+def test_a_warp_that_sleeps_at_an_mbarrier_wakes_while_another_one_looks_for_what_it_writes(paced: bool) -> None:
+    kernel = Kernel(SLEEPER, "sleeper")
+    found = interpret(kernel, 1, 64, (np.zeros(2, np.int32), np.zeros(3, np.int32)), paced=paced)
+    assert (found.output(0).tolist(), found.output(1).tolist()) == ([1, 1], [7, 8, 499500])
+
+
+def test_blocks_that_look_until_a_block_has_left_its_mbarrier() -> None:
+    source = """
+#include <cuda/barrier>
+extern "C" __global__ void meet(volatile int* flag, int* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  __shared__ int sum;
+  if (threadIdx.x == 0) { init(&barrier, blockDim.x); sum = 0; }
+  __syncthreads();
+  for (int turn = 1; turn < 4 && blockIdx.x == 0; ++turn) {
+    for (int k = 0; k < 10 * (threadIdx.x / 32); ++k) atomicAdd(&sum, turn);
+    barrier.arrive_and_wait();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0 && blockIdx.x == 0) flag[0] = 5;
+  if (threadIdx.x == 0) while (!flag[0]) {}
+  __syncthreads();
+  out[blockDim.x * blockIdx.x + threadIdx.x] = sum + flag[0];
+}"""
+    args = np.zeros(1, np.int32), np.zeros((4, 96), np.int32)
+    found = interpret(Kernel(source, "meet"), 4, 96, args, paced=True)
+    assert found.output(1).tolist() == [[32 * (10 + 20) * 6 + 5] * 96, *[[5] * 96] * 3]
+
+
+def test_a_warp_that_wakes_at_an_mbarrier_is_not_before_the_warp_that_ended_the_phase() -> None:
+    """How often a warp of another block looks until then, by time."""
+    source = """
+#include <cuda/barrier>
+extern "C" __global__ void late(volatile int* flag, volatile int* out, int turns) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
+  if (threadIdx.x == 0) init(&barrier, 2);
+  __syncthreads();
+  if (blockIdx.x == 1) {
+    if (threadIdx.x) return;
+    int looks = 0;
+    while (!*flag) ++looks;
+    out[0] = looks;
+  } else if (threadIdx.x == 32) {
+    for (int k = 0; k < turns; ++k) out[2] = out[2] * 3 + 1;
+    (void)barrier.arrive();
+  } else if (threadIdx.x == 0) {
+    barrier.arrive_and_wait();
+    *flag = 1;
+  }
+}"""
+    kernel, looks = Kernel(source, "late"), []
+    for turns in (0, 20, 80):
+        args = (np.zeros(1, np.int32), np.zeros(3, np.int32), turns)
+        looks.append(int(interpret(kernel, 2, 64, args, paced=True).output(1)[0]))
+    assert looks[0] < looks[1] < looks[2] <= 20  # of 300 cycles each

@@ -145,3 +145,22 @@ def test_an_estimate_names_what_is_not_modelled(name: str, opcode: str) -> None:
     kernel = softlab.Kernel.from_program(case.compile())
     with pytest.raises(softlab.Error, match=opcode):
         kernel.estimate(case.grid, case.block, tuple(arguments), smem=case.smem)
+
+
+#: A product of single bits, which no row of the atlas is about, as often as it is told.
+PERHAPS_BITS = """
+extern "C" __global__ void perhaps(unsigned* x, int times) {
+  unsigned a = x[threadIdx.x], c[4] = {0, 0, 0, 0};
+  for (int k = 0; k < times; ++k)
+    asm volatile("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc {%0, %1, %2, %3}, {%4, %4, %4, %4}, "
+                 "{%4, %4}, {%0, %1, %2, %3};" : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) : "r"(a));
+  x[threadIdx.x] = a + c[0] + c[1] + c[2] + c[3];
+}"""
+
+
+def test_what_is_not_modelled_is_refused_only_where_a_warp_executes_it() -> None:
+    kernel, x = softlab.Kernel(PERHAPS_BITS, "perhaps"), np.arange(32, dtype=np.uint32)
+    assert 0.5 < kernel.estimate(1, 32, (x, 0)).microseconds < 5
+    refused = r"does not know 'BMMA[^']*' \(line 6\): the atlas has no row of it\. It has no estimate\. "
+    with pytest.raises(softlab.EstimateError, match=refused):
+        kernel.estimate(1, 32, (x, 1))

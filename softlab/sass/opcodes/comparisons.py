@@ -18,6 +18,8 @@ _COMPARE: dict[str, Callable] = {
     "NE": np.not_equal,
     "GE": np.greater_equal,
 }
+#: Pairs of integers of 16 bits.
+_HALVES = {"U16x2": np.uint16, "S16x2": np.int16}
 COMBINE: dict[str, Callable] = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
@@ -99,63 +101,71 @@ def _choose(smaller: Reader, low: Callable, high: Callable) -> Callable[[list, V
 
 @pure("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX")
 def _extreme(form: Form) -> Action:
-    form.only("U32", "RELU", "S32", "U16x2", "S16x2")
-    relu = form.has("RELU")
-    if form.has("U16x2", "S16x2"):
-        return _extremes_of_halves(form, np.dtype(np.uint16 if form.has("U16x2") else np.int16))
-    destination = form.destination(0)
-    a, b = (form.u32(1), form.u32(2)) if form.has("U32") else (form.s32(1), form.s32(2))
+    form.only("U32", "RELU", "S32", *_HALVES)
+    if form.operands[1].kind == "P":
+        return _extremes_and_which(form)
     choose = _choose(form.predicate(3), np.minimum, np.maximum)
-
-    def step(r: list) -> None:
-        value = choose(r, a(r), b(r))
-        r[destination] = (np.maximum(value, S32(0)) if relu else value).view(U32)
-
-    return step
-
-
-def _extremes_of_halves(form: Form, kind: np.dtype) -> Action:
-    """The smaller or larger ones of two pairs of 16-bit integers."""
-    relu = form.has("RELU")
-    destination, a, b = form.destination(0), form.u32(1), form.u32(2)
-    choose = _choose(form.predicate(3), np.minimum, np.maximum)
-
-    def step(r: list) -> None:
-        x, y = a(r), b(r)
-        low, high = (choose(r, (x >> shift).astype(kind), (y >> shift).astype(kind)) for shift in (U32(0), U32(16)))
-        if relu:
-            low, high = np.maximum(low, kind.type(0)), np.maximum(high, kind.type(0))
-        low, high = (half.view(np.uint16).astype(U32) for half in (low, high))
-        r[destination] = high << U32(16) | low
-
-    return step
+    return _result(form, 2, choose)
 
 
 @pure("VIADDMNMX")
 def _add_extreme(form: Form) -> Action:
-    form.only("U32", "RELU", "S32")
-    relu = form.has("RELU")
-    destination, a, b = form.destination(0), form.u32(1), form.u32(2)
-    kind = U32 if form.has("U32") else S32
-    c = form.u32(3)
+    form.only("U32", "RELU", "S32", *_HALVES)
     choose = _choose(form.predicate(4), np.minimum, np.maximum)
-
-    def step(r: list) -> None:
-        value = choose(r, (a(r) + b(r)).view(kind), c(r).view(kind))
-        r[destination] = (np.maximum(value, kind(0)) if relu else value).view(U32)
-
-    return step
+    return _result(form, 3, lambda r, a, b, c: choose(r, a + b, c))
 
 
 @pure("VIMNMX3")
 def _extreme_of_three(form: Form) -> Action:
-    form.only("U32", "S32")
-    destination = form.destination(0)
-    kind = U32 if form.has("U32") else S32
-    a, b, c = (form.u32(k) for k in (1, 2, 3))
+    form.only("U32", "RELU", "S32", *_HALVES)
     choose = _choose(form.predicate(4), np.minimum, np.maximum)
+    return _result(form, 3, lambda r, a, b, c: choose(r, choose(r, a, b), c))
+
+
+def _result(form: Form, count: int, function: Callable[..., Value]) -> Action:
+    """Put into the destination what a function gives for the next ``count`` operands, integers of 32 bits or pairs of
+    16. RELU: no less than 0."""
+    destination, readers = form.destination(0), [form.u32(number) for number in range(1, count + 1)]
+    relu, halves = form.has("RELU"), form.has(*_HALVES)
+    kind = np.dtype(_HALVES[form.one_of(*_HALVES)] if halves else U32 if form.has("U32") else S32)
+
+    def limited(value: Value) -> Value:
+        return np.maximum(value, kind.type(0)) if relu else value
+
+    def whole(r: list) -> None:
+        r[destination] = limited(function(r, *(read(r).view(kind) for read in readers))).view(U32)
+
+    def pairs(r: list) -> None:
+        values = [read(r) for read in readers]
+        low, high = (limited(function(r, *(_half(value, k, kind) for value in values))) for k in (0, 1))
+        r[destination] = _joined(low, high)
+
+    return pairs if halves else whole
+
+
+def _extremes_and_which(form: Form) -> Action:
+    """Of two pairs of 16-bit integers, and whether the lower and the upper one are those of the first pair."""
+    form.only(*_HALVES)
+    kind = np.dtype(_HALVES[form.one_of(*_HALVES)])
+    destination, of_low, of_high = (form.destination(number) for number in range(3))
+    a, b = form.u32(3), form.u32(4)
+    choose = _choose(form.predicate(5), np.minimum, np.maximum)
 
     def step(r: list) -> None:
-        r[destination] = choose(r, choose(r, a(r).view(kind), b(r).view(kind)), c(r).view(kind)).view(U32)
+        x, y = a(r), b(r)
+        first = [_half(x, k, kind) for k in (0, 1)]
+        low, high = (choose(r, first[k], _half(y, k, kind)) for k in (0, 1))
+        r[of_low], r[of_high] = low == first[0], high == first[1]
+        r[destination] = _joined(low, high)
 
     return step
+
+
+def _half(value: Value, number: int, kind: np.dtype) -> Value:
+    """The lower (0) or the upper half (1) of 32 bits, as an integer of 16."""
+    return (value >> U32(16 * number)).astype(kind)
+
+
+def _joined(low: Value, high: Value) -> Value:
+    low, high = (one.view(np.uint16).astype(U32) for one in (low, high))
+    return high << U32(16) | low

@@ -47,6 +47,8 @@ def update(
     if (count > _ARRIVALS or waits_for_bytes) and left == 0:
         count, phase = reload, phase ^ 1
     memory[index] = phase << _PHASE | reload << _RELOAD | left << _BYTES | (count & _ARRIVALS) << _COUNT | before & 1
+    if phase != before >> _PHASE:
+        machine.end_phase(row)
     return before
 
 
