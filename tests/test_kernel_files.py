@@ -825,3 +825,22 @@ def test_headers_of_cuda_whose_texts_are_for_nvcc(tmp_path: Path) -> None:
     kernel.run(1, 1, (x,), record=False)
     assert x[0] == np.float32(np.pi)
     assert not kernel.program.remarks
+
+
+@pytest.mark.parametrize("others", [15, 16])
+def test_a_file_of_many_kernels_is_compiled_without_the_other_ones(tmp_path: Path, others: int) -> None:
+    path = tmp_path / "many.cu"
+    texts = [f"__global__ void k{number}(float* x) {{ x[threadIdx.x] = {number}; }}\n" for number in range(others)]
+    path.write_text(f"{''.join(texts)}__constant__ float c = 3;\n__global__ void wanted(float* x) {{ *x = c; }}\n")
+    kernel, x = softlab.Kernel.from_file(path, "wanted"), np.zeros(1, np.float32)
+    assert kernel.program.ptx.count(".entry") == (16 if others == 15 else 1)
+    kernel.run(1, 1, (x,))
+    assert x[0] == 3
+
+
+def test_a_kernel_of_many_that_does_not_compile_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "many.cu"
+    texts = [f"__global__ void k{number}(float* x) {{ x[threadIdx.x] = {number}; }}\n" for number in range(20)]
+    path.write_text(f"{''.join(texts)}__global__ void wanted(float* x) {{ *x = missing; }}\n")
+    with pytest.raises(softlab.CompileError, match='identifier "missing" is undefined'):
+        softlab.Kernel.from_file(path, "wanted")

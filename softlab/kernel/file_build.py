@@ -52,6 +52,9 @@ _UNCLEAR = re.compile(r"__nv_name_map\S+ error: (?:\S+ is ambiguous|cannot deter
 _OVERLOAD = re.compile(r"^\(void \(\*\)\(.*\)\)")
 #: How often a source is compiled again with what the log of the last attempt asks for.
 _ATTEMPTS = 5
+#: A file with more kernels than these, templates aside, is compiled without the other ones first. Each of them may take
+#: seconds. Those of smaller files stay in the program, with their variables.
+_MOST_KERNELS = 16
 
 
 def blames_arguments(log: str) -> bool:
@@ -131,12 +134,15 @@ class FileBuild:
     def _of(self, code: DeviceCode, name: str | None) -> Program:
         """The kernel of a file that was read, with the file's other kernels or without them."""
         chosen = kernel_name(code, name, self.file, self._fault_of)
+        if sum(not one.template for one in code.kernels) > _MOST_KERNELS:
+            with suppress(CompileError):
+                return self._compiled(self._alone(code, chosen), chosen, strict=True)
         try:
             return self._compiled(code, chosen)
         except CompileError as error:
             found = error
         # Another kernel of the file may be at fault.
-        alone = replace(self.read_code(name=chosen, alone=True), remarks=code.remarks)
+        alone = self._alone(code, chosen)
         try:
             return self._compiled(alone, chosen, strict=True)
         except CompileError as error:
@@ -157,6 +163,10 @@ class FileBuild:
         said += _of_host(found.log, code.host_names)
         further = f"{said}{places}{_left_out(code.missing)}"
         raise CompileError(f"{found}{further}", log=found.log)
+
+    def _alone(self, code: DeviceCode, name: str) -> DeviceCode:
+        """The code with the kernel of this name alone."""
+        return replace(self.read_code(name=name, alone=True), remarks=code.remarks)
 
     def _fault_of(self, instance: str) -> str:
         """The first error of an instance of a template, "" where it compiles. Each instance gets one try."""

@@ -99,7 +99,7 @@ class Kernel:
         The host's functions, variables and launches are left out; lines keep their numbers. Headers beside the file are
         read the same way. A header that is not there is taken from a folder such as ``include`` further up, or from the
         same checkout where one alone is nearest: ``run.remarks`` says which. Standard headers give what device code
-        uses of them.
+        uses of them. Of a file with more than 16 kernels the other ones are left out, with their variables.
 
         Arguments:
             path: the file.

@@ -272,7 +272,7 @@ class Machine:
                     if self._enters:
                         self._loops.count(pc, self.now.count, thread_time() - start)
                 if self.issued > self.setup.budget:
-                    raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended")
+                    raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended", _LONG)
                 if self._turns.stuck:
                     self._give_way()
                 runs += done or 1
@@ -282,7 +282,7 @@ class Machine:
                     if patience is not None and self.issued - last[1] > patience:
                         raise self._infinite_loop(f"have stored nothing for {patience} instructions")
                     if self.pace is not None and self.pace.never_ends:
-                        raise self._infinite_loop("have taken more than 50 ms of a GPU and have not ended")
+                        raise self._infinite_loop("have taken more than 50 ms of a GPU and have not ended", _LONG)
                     if progress is not None:
                         before, ended = ended, self._ended_blocks
                         progress(ended - before)
@@ -328,9 +328,10 @@ class Machine:
         self.changes += 1
         self._turns.go_on()
 
-    def _infinite_loop(self, what: str) -> KernelFault:
+    def _infinite_loop(self, what: str, further: str = "") -> KernelFault:
         instruction, setup = self.code.instructions[self.pc], self.setup
         advice = "Check what should end the loop"
+        advice += f". {further}" if further else ""
         if setup.blocks < prod(setup.grid):
             advice += ". A block that waits for one that is not interpreted never ends"
         return machine_fault("infinite-loop", f"the interpreted blocks {what}. {advice}", instruction)
@@ -678,6 +679,8 @@ class Machine:
 
 #: After this number of runs whoever waits for the interpretation is told how far it is, and patience may end.
 _RUNS = 256
+#: What else to do about a launch that executes more than is interpreted.
+_LONG = "If it is right and only long, a launch with less work has an estimate"
 _FRESH = fresh_registers()
 _PER_WARP = [is_per_warp(number) for number in range(REGISTERS)]
 

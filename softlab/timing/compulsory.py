@@ -43,10 +43,13 @@ def bytes_off(
         return f"dram_bytes is too little: {_mb(nbytes)} of loads, while about {_mb(least)} have to be loaded"
     if not (fits and least and nbytes > (1 + _MORE) * least):
         return ""
-    # DRAM gives two neighbouring sectors at once.
+    # DRAM gives two neighbouring sectors at once. What one block stores, others do not share, while it shares the rest.
     parts = touched.by_block(ANY)
-    pairs = counted(distinct_neighbours(parts.together, 1, parts.limits[1:]))
-    most = 2 * _SECTOR * _of_grid(*pairs, touched.blocks, total, [(first >> 1, last >> 1) for first, last in extents])
+    pairs, times = counted(distinct_neighbours(parts.together, 1, parts.limits[1:]))
+    own = np.isin(pairs, np.setdiff1d(parts.together, touched.never_stored[0]) >> 1)
+    of_pairs = [(first >> 1, last >> 1) for first, last in extents]
+    most = sum(_of_grid(pairs[some], times[some], touched.blocks, total, of_pairs) for some in (own, ~own))
+    most *= 2 * _SECTOR
     if nbytes > (1 + _MORE) * most and nbytes - most > _MANY:
         return f"dram_bytes is too much: {_mb(nbytes)} of loads, while about {_mb(most)} have to be loaded"
     return ""

@@ -185,6 +185,9 @@ extern "C" __global__ void wait(volatile int* flag) {
     with pytest.raises(KernelFault, match="issued 10000 instructions and have not ended") as caught:
         interpret(kernel, 2, 1, (np.zeros(2, np.int32),), blocks=[0], budget=10_000)
     assert caught.value.kind == "infinite-loop"
+    assert "Check what should end the loop. If it is right and only long, a launch with less work has an " in str(
+        caught.value
+    )
 
 
 REMAINDERS = """

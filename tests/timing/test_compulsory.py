@@ -68,6 +68,10 @@ __global__ void from_variable(float* out) {
   for (int k = 0; k < 8; k++) sum += kept[somewhere(i * 8 + k)];
   out[i] = sum;
 }
+__global__ void less_products(float* m, int n) {
+  const int x = (blockIdx.x + 1) * 16 + threadIdx.x, y = (blockIdx.y + 1) * 16 + threadIdx.y;
+  m[y * n + x] -= m[threadIdx.y * n + x] * m[y * n + threadIdx.x];
+}
 __global__ void fill_and_read(float* scratch, float* out) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   scratch[i] = i;
@@ -110,6 +114,14 @@ def test_a_product_of_a_part_of_two_matrices_has_too_many():
     assert note.startswith("dram_bytes is too much: ")
     # All of b, and the first 128 rows of a; c is stored.
     assert needed(note) == pytest.approx((1 << 20) + (1 << 18) + (1 << 18), rel=0.5)
+
+
+def test_what_a_block_stores_is_its_own_while_it_shares_the_rest():
+    """Two thirds of what a block loads are shared by 127 blocks."""
+    sampled = launched("less_products", (127, 127), (16, 16), np.zeros(1 << 22, np.float32), 2048)
+    shape = sampled.launch.grid, sampled.launch.cluster, sampled.launch.extents
+    note = compulsory.bytes_off(1e9, sampled.columns, *shape, fits=True)
+    assert needed(note) == pytest.approx(4 << 22, rel=0.1)
 
 
 @pytest.mark.parametrize("blocks", [4, 64, 2000])
