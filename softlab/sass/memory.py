@@ -31,8 +31,8 @@ MOST_LOCAL_BYTES = 512 << 10
 MOST_STACK_BYTES = 1 << 30
 PAGE_BITS = 12
 _PAGE = 1 << PAGE_BITS
-#: From so many pages on, those in a row are copied one row after the other: NumPy copies scattered ones twice, with new
-#: memory for the first copy, which takes four times as long.
+#: At least this many pages are copied in pieces, each of pages that follow one another. NumPy copies scattered pages
+#: twice, and allocates memory for the first copy. That takes four times as long.
 _MANY = 256
 
 

@@ -228,8 +228,10 @@ def test_a_loop_that_is_known_is_found_on_the_disk(entered, tmp_path, monkeypatc
 
 @pytest.fixture
 def processes(tmp_path, monkeypatch):
-    """``run(folder, turns)``: a new process, whose cache is this folder, does a loop of so many turns. Each takes the
-    machine 1.5 ms, and the loop is compiled after 50."""
+    """``run(folder, turns)``: a new process executes a loop of ``turns`` turns, with this folder as its cache.
+
+    The machine takes 1.5 ms for each turn. The loop is compiled after 50.
+    """
     clock = count(0, 0.0015)
     monkeypatch.setattr(sys.modules["softlab.sass.machine"], "thread_time", lambda: next(clock))
     for name, value in (("_LOOK", 32), ("_BLOCK", 0.05), ("_INSTRUCTION", 0.0), ("_START", 0.0)):

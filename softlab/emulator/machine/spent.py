@@ -1,9 +1,9 @@
 """Seconds that NumPy has taken for what may be compiled, of all processes of this machine together.
 
-A process may do too little of a loop to compile it, while many of them do much together. Their seconds stand in one
-file beside the compiled code, which has a fixed number of places. A name has one place, and of two names for one place
-the later one has it. Where two processes write at once, what one of them adds may be lost. A damaged place says nothing
-or something wrong. All that decides when something is compiled, and never what it gives.
+One process may execute a loop too seldom to compile it, while many processes execute it often. They add their seconds
+in one file beside the compiled code. The file has a fixed number of places. Each name has one place. Where two names
+have the same one, the later name takes it. Where two processes write at once, what one of them adds may be lost. A
+damaged place says nothing, or a wrong number. The file decides when something is compiled, never what it computes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FILE, _PLACES, _PLACE = "seconds.bin", 1 << 14, Struct("<12sf")
 _CHOOSING = 4
 #: Seconds at most that a place may say: more is damage.
 _MOST = 1e6
-#: Seconds of a process that are told to others at least behind the first time, and how many times as many until they
-#: are told again.
+#: A process writes its seconds into the file when somebody first asks for them. It writes them again once they are at
+#: least ``_LEAST``, and have grown by the factor ``_AGAIN`` since the last time.
 _LEAST, _AGAIN = 0.0003, 2.0
 
 
@@ -39,7 +39,7 @@ class Spent:
 
         Arguments:
             taken: of this process. repeated: these without what first executions take, since a first one also makes
-                what others use again. name: of :func:`name_of`.
+                what others use again. name: of :func:`name_of`, or another digest of 16 bytes in hexadecimal.
         """
         if not self._asked or repeated >= max(_LEAST, _AGAIN * self._told):
             self._before = _add(name(), repeated - self._told) - repeated
