@@ -99,6 +99,7 @@ SLOW = (
     "tests/hardware/test_twenty_first_kernels.py",
     "tests/hardware/test_twenty_fourth_kernels.py",
     "tests/hardware/test_twenty_second_kernels.py",
+    "tests/hardware/test_twenty_sixth_kernels.py",
     "tests/hardware/test_twenty_third_kernels.py",
     "tests/instruments/test_global_hazards.py",
     "tests/instruments/test_hazards.py::test_an_atomic_of_another_thread",

@@ -6,7 +6,7 @@ They are predicted and committed before a GPU measures them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -109,8 +109,13 @@ def cases() -> list[TimingCase]:
 
 def profiled() -> list[TimingCase]:
     """The launches whose stalls are recorded: of each kernel every second one, or its only one."""
+    return every_second(cases())
+
+
+def every_second(given: Iterable[TimingCase]) -> list[TimingCase]:
+    """Of the launches of each kernel the second one, the fourth one and so on, or its only one."""
     by_kernel: dict[str, list[TimingCase]] = {}
-    for case in cases():
+    for case in given:
         by_kernel.setdefault(case.kernel, []).append(case)
     return [case for found in by_kernel.values() for case in found[1::2] or found]
 
