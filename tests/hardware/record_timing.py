@@ -15,8 +15,9 @@ SET: "timing" (``timing_cases``), "validation" (``validation_cases``), "third" (
 (``fifteenth_cases``), "sixteenth" (``sixteenth_cases``), "seventeenth" (``seventeenth_cases``), "eighteenth"
 (``eighteenth_cases``), "nineteenth" (``nineteenth_cases``), "twentieth" (``twentieth_cases``), "twenty_first"
 (``twenty_first_cases``), "twenty_second" (``twenty_second_cases``), "twenty_third" (``twenty_third_cases``),
-"twenty_fourth" (``twenty_fourth_cases``) and "twenty_fifth" (``twenty_fifth_cases``). All but the last two are
-development sets: the model was changed after it was looked at with each.
+"twenty_fourth" (``twenty_fourth_cases``), "twenty_fifth" (``twenty_fifth_cases``) and "twenty_sixth"
+(``twenty_sixth_cases``). All but the last three are development sets: the model was changed after it was looked at with
+each.
 
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
@@ -70,6 +71,7 @@ from tests.hardware import (
     twenty_first_cases,
     twenty_fourth_cases,
     twenty_second_cases,
+    twenty_sixth_cases,
     twenty_third_cases,
     validation_cases,
 )
@@ -112,6 +114,7 @@ SETS |= {"fourteenth": fourteenth_cases, "fifteenth": fifteenth_cases, "sixteent
 SETS |= {"seventeenth": seventeenth_cases, "eighteenth": eighteenth_cases, "nineteenth": nineteenth_cases}
 SETS |= {"twentieth": twentieth_cases, "twenty_first": twenty_first_cases, "twenty_second": twenty_second_cases}
 SETS |= {"twenty_third": twenty_third_cases, "twenty_fourth": twenty_fourth_cases, "twenty_fifth": twenty_fifth_cases}
+SETS |= {"twenty_sixth": twenty_sixth_cases}
 #: Set -> the least number of its launches, where that is below 120. Such a set is a further test of a version that a
 #: larger set has tested. ``Estimate.validated`` and lesson 16 keep the larger one.
 SMALL_SETS = {"twenty_fifth": 70}
