@@ -513,23 +513,26 @@ struct RowStore<DropoutStore<Compute, Whole, Dropped>, pack_size, apart> {
   }
 };
 
+// Whether neighbouring matrices share the rows of an operand. A row's number has 32 bits then.
 template<typename Element, int dimensions>
-__device__ long long side_by_side(
-    const Broadcast<Element, dimensions, true>& operand, long long index, long long rows) {
-  constexpr int last = dimensions - 1;
-  if constexpr (dimensions > 1) {
-    if (operand.strides[last - 1] == 0 && operand.strides[last] != 0 && rows <= 0xffffffffll) {
-      const auto matrices = static_cast<unsigned int>(operand.sizes[last - 1]);
-      const auto each = static_cast<unsigned int>(operand.sizes[last]);
-      const auto place = static_cast<unsigned int>(index);
-      const unsigned int inside = dimensions > 2 ? place % (matrices * each) : place;
-      return place - inside + inside % matrices * each + inside / matrices;
-    }
-  }
-  return index;
+__device__ bool is_shared(const Broadcast<Element, dimensions, true>& operand, long long rows) {
+  if constexpr (dimensions == 1) { return false; }
+  constexpr int last = dimensions - 1, matrix = dimensions > 1 ? last - 1 : 0;
+  return operand.strides[matrix] == 0 && operand.strides[last] != 0 && rows <= 0xffffffffll;
 }
-// Blocks take the rows of neighbouring matrices that share a row of an operand one after the other. So that row comes
-// from memory once, and not once per matrix. This is the row of block `index`.
+// The row of block `index`, where neighbouring matrices share the rows of an operand. Blocks take the rows that share
+// one of them one after the other. So it comes from memory once, and not once per matrix.
+template<typename Element, int dimensions>
+__device__ long long side_by_side(const Broadcast<Element, dimensions, true>& operand, long long index) {
+  constexpr int last = dimensions - 1, matrix = dimensions > 1 ? last - 1 : 0;
+  const auto matrices = static_cast<unsigned int>(operand.sizes[matrix]);
+  const auto each = static_cast<unsigned int>(operand.sizes[last]);
+  const auto place = static_cast<unsigned int>(index);
+  const unsigned int inside = dimensions > 2 ? place % (matrices * each) : place;
+  return place - inside + inside % matrices * each + inside / matrices;
+}
+// The row of block `index`. One operand decides for all rows, the mask before the bias: each block must have another
+// row than all others.
 template<class Load>
 __device__ long long row_of(const Load& load, long long index, long long rows) {
   return row_of(load.inner, index, rows);
@@ -542,14 +545,13 @@ template<typename Compute, class Inner, typename Element, int dimensions>
 __device__ long long row_of(
     const BiasLoad<Compute, Inner, Element, Broadcast<Element, dimensions, true>>& load, long long index,
     long long rows) {
-  return side_by_side(load.bias, index, rows);
+  return is_shared(load.bias, rows) ? side_by_side(load.bias, index) : index;
 }
 template<typename Compute, class Inner, int dimensions>
 __device__ long long row_of(
     const MaskLoad<Compute, Inner, Broadcast<unsigned char, dimensions, true>>& load, long long index,
     long long rows) {
-  const long long row = side_by_side(load.mask, index, rows);
-  return row == index ? row_of(load.inner, index, rows) : row;
+  return is_shared(load.mask, rows) ? side_by_side(load.mask, index) : row_of(load.inner, index, rows);
 }
 
 // The array that a load reads in the end.

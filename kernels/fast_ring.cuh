@@ -99,7 +99,7 @@ __device__ void fast_ring_rows(
   constexpr int piece = per_step * block_size, stride = stripes ? blocks_per_row * piece : piece;
   // Where a gradient loads packs again, L2 keeps them: 1 to 5 % (H100). For one input this gains nothing.
   constexpr bool keeps = again > 0 && inputs == 2;
-  // Gradients whose rows have several steps: 0.2 to 1.2 % (H200). Others lose by it.
+  // Gradients whose rows have several steps gain 0.2 to 1.2 % by it (H200). Others lose.
   constexpr bool fetches_first = inputs == 2 && row_steps > 1;
   // Head and tail of a row are a partial of their own. Block 0 of the group publishes it.
   constexpr int partials = blocks_per_row + (unaligned ? 1 : 0);

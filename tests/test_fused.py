@@ -337,6 +337,22 @@ def test_operands_that_unaligned_rows_share_begin_anywhere(cols: int, dtype: str
     check_backward(FusedCase(shape, dtype, **{**given, "bias": None}))
 
 
+@pytest.mark.parametrize(
+    ("of_bias", "of_mask"), [((4, 1, 2), (1, 2, 2)), ((1, 2, 2), (4, 1, 2)), ((4, 1, 2), (1, 1, 2))]
+)
+def test_each_block_has_a_row_of_its_own(of_bias: tuple[int, ...], of_mask: tuple[int, ...]) -> None:
+    """Blocks follow one another by the rows that matrices share of a mask or a bias, and the other one shares others.
+
+    Before 2026-11-30 two of 16 rows were computed twice in the first case, and two were not written.
+    """
+    draw = np.random.default_rng(7)
+    x, bias = (draw.normal(size=(*shape, 390)).astype(np.float32) for shape in ((4, 2, 2), of_bias))
+    mask = draw.random((*of_mask, 390)) < 0.5
+    out = fused.softmax(x, bias=bias, mask=mask, policy="fast", out=np.full_like(x, np.nan))
+    weights = np.where(mask, np.exp(x.astype(np.float64) + bias), 0)
+    np.testing.assert_allclose(out, weights / weights.sum(axis=-1, keepdims=True), rtol=1e-5, atol=1e-7)
+
+
 def test_policy_fast_reads_no_sector_beyond_the_diagonal() -> None:
     """Row r of float32 needs the sectors of its first r + 1 elements, 8 elements each."""
     rows, cols = 4, 64
