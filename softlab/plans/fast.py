@@ -167,7 +167,8 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         return cluster(request, log, row, cut)
     if not few and (cut := _cluster_cut(request, row, cuts)):
         return _quickest_of_long(request, log, row, cut)
-    if not exact and (cut := pipeline_cut(request, row, cuts)):
+    pipelines = fast_doubles.PIPELINES if fast_doubles.are_many(request, row) else row.limits.pipelines
+    if not exact and (cut := pipeline_cut(request, row, cuts, pipelines)):
         rule = f"registers and shared memory of a {'cluster' if cut.cluster > 1 else 'block'} hold the row"
         take(request, log, PIPELINE, rule, packs=row.packs, most=cut.most)
         return pipeline(request, log, row, cut)
@@ -180,8 +181,7 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
 
 def _quickest_of_long(request: PlanRequest, log: StepLog, row: Row, found: Cut | RingShape) -> Choice:
     """The cluster or the ring that was found, or another of either that takes less time."""
-    doubles = request.element.itemsize == 8
-    taken = (fast_doubles.cluster_or_ring if doubles else long_rows.quickest)(request, row, found)
+    taken = long_rows.quickest(request, row, found)
     if isinstance(taken, Cut):
         rule = "the registers of a cluster's blocks hold the row"
         take(request, log, CLUSTER, rule, packs=row.packs)
@@ -362,6 +362,8 @@ def _alone(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     Without clusters, or with narrow packs, the smallest block that holds the row in a few packs per thread, or the
     largest there is.
     """
+    if cuts and fast_doubles.are_many(request, row):
+        return fast_doubles.block(request, row)
     largest = row.limits.block if cuts else BLOCK_SIZES[-1]
     most = row.limits.largest if cuts else MOST_PACKS // row.inputs
     if row.packs > largest * most:
@@ -395,9 +397,6 @@ def _cluster_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
     halves = row.unaligned and (request.element.itemsize, row.inputs) == (2, 1)
     largest = flight.BLOCK_OF_UNALIGNED_HALVES if halves else row.limits.block
     table = [Cut(c, size, most) for c in CLUSTERS for size in reversed(BLOCK_SIZES) if 128 <= size <= largest]
-    if fast_doubles.bounds_registers(request):
-        measured = fast_doubles.bounded(row, measured) if measured else None
-        table = [fast_doubles.bounded(row, cut) for cut in fast_doubles.with_more_packs(table)]
     fitting = [cut for cut in table if cut.cluster <= cuts and row.packs <= cut.most]
     if request.policy == INVARIANT and request.element.itemsize == 2:
         fitting = [cut for cut in fitting if cut.block_size <= flight.BLOCK_OF_EXACT_HALVES] or fitting

@@ -56,8 +56,8 @@ def cluster(request: PlanRequest, log: StepLog, row: Row, cut: Cut) -> Choice:
     return Choice(name_of(request, CLUSTER), row.pack_size, (cut.block_size, 1), blocks, kernel, cluster=cut.cluster)
 
 
-def pipeline_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
-    """The first cut that holds the row; a cluster of one block only if there is a row for every SM.
+def pipeline_cut(request: PlanRequest, row: Row, cuts: int, table: tuple[Cut, ...]) -> Cut | None:
+    """The first cut of a table that holds the row; a cluster of one block only if there is a row for every SM.
 
     None for packs of less than 4 bytes: cp.async does not copy them.
     """
@@ -66,7 +66,7 @@ def pipeline_cut(request: PlanRequest, row: Row, cuts: int) -> Cut | None:
         return None
     capacity = request.device.smem_per_block_optin - EXCHANGE_BYTES
     fewest = 1 if request.rows >= request.device.sm_count else 2
-    fitting = (cut for cut in row.limits.pipelines if fewest <= cut.cluster <= cuts and row.packs <= cut.most)
+    fitting = (cut for cut in table if fewest <= cut.cluster <= cuts and row.packs <= cut.most)
     return next((cut for cut in fitting if _stage_packs(row, cut) * cut.block_size * width <= capacity), None)
 
 

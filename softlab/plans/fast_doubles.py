@@ -14,29 +14,25 @@ works one way only for the packs that do not fit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from softlab.hardware import occupancies
-from softlab.plans.fast_cuts import GridShape, clusters_of
+from softlab.plans import flight
+from softlab.plans.fast_cuts import GridShape
 from softlab.plans.fast_limits import GRID_BLOCK, GROUP_WIDTHS, WARP_BLOCK, Cut
 from softlab.plans.fast_ring import (
-    COPY_SHARE,
     GRID_ROWS_OF_DOUBLES,
     ONE_WAY,
     PACKS_OF_LINE,
-    STEP_GAIN,
     RingShape,
     StepTime,
-    best_of_steps,
     doubles_wait,
     grid_stages,
-    memory_microseconds,
     needs_grid,
     side_by_side,
     steady_microseconds,
     stepped,
     stepped_microseconds,
-    steps_are_known,
 )
 from softlab.plans.fast_rows import INVARIANT, Row, is_wide
 from softlab.plans.planner import PlanRequest
@@ -77,25 +73,23 @@ REGISTERS_OF_LANES = {
     (True, False): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
     (True, True): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
 }
-#: The shortest rows that were measured, in packs, and the longest of log_softmax that a warp takes: five packs of a
-#: lane are fuller than three of each of two warps.
-FEWEST_PACKS_OF_LANES, LOGARITHMS_OF_A_WARP = 32, 160
-#: The gradient of log_softmax in clusters: (unaligned, threads of a block, packs of each input) -> blocks that an SM
-#: must hold. Elsewhere the compiler's own choice is as fast, and 3 % faster with 4 packs of 256 threads.
-RESIDENT = {
-    (True, 512, 4): 2,
-    (True, 512, 5): 2,
-    **{(unaligned, 256, packs): 3 for unaligned in (False, True) for packs in (5, 6, 7, 8)},
-}
-#: The largest cluster: blocks, threads of a block, packs of a thread.
-MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS, MOST_OF_CLUSTERS = 16, 256, 8
-#: The time of a row in a cluster of that gradient: microseconds per pack of a thread, per 256 threads of a block and
-#: per doubling of the cluster. The part of a block that is not in flight, the part of its bandwidth that memory gives,
-#: and what a launch takes beside its rows, with clusters and with a ring.
-CLUSTER_PACK, CLUSTER_THREADS, CLUSTER_DOUBLING = 0.1, 0.19, 0.29
-IDLE_CLUSTERS, CLUSTER_SHARE, CLUSTER_START, RING_START = 0.4, 0.95, 5.0, 9.0
-#: Of fewer rows the start and the end of a launch decide, which these times do not know.
-FEWEST_ROWS = 140
+#: The shortest rows that were measured, in packs, and the longest that a warp takes: five packs of a lane are fuller
+#: than three of each of two warps.
+FEWEST_PACKS_OF_LANES, PACKS_OF_A_WARP = 32, 160
+#: Forward rows in a block: its threads, and the most packs of a thread (H200, 2026-11-30, 76 lengths from 224 to
+#: 131 000 columns; kernels/FAST.md). Idle threads compute exponentials, too: where all have packs, memory takes 1.4
+#: times as long as instructions may. The KiB of ``NEEDED_OF_LANES`` for packs of a thread; five have less to wait for.
+BLOCKS, FULL_THREADS, NEEDED_OF_BLOCKS = (64, 128), 1.4, {1: 52, 2: 52, 3: 52, 4: 56, 5: 75}
+#: A larger block, for rows that those do not hold, where all threads have equally many packs.
+LARGER_BLOCK = Cut(1, 256, 4)
+#: Bytes of rows that an SM holds at once, in blocks of many packs.
+HELD_BYTES = 96 * 1024
+#: Longer forward rows in pipelines: the first that holds the row (the same launches). A thread merges the statistics of
+#: all warps of the row, so the more warps, the more packs it must have. With more packs yet, an SM holds fewer rows.
+PIPELINES = (
+    Cut(1, 128, 10), Cut(1, 256, 7), Cut(2, 128, 10), Cut(2, 256, 8), Cut(4, 128, 12), Cut(4, 256, 8), Cut(8, 128, 15),
+    Cut(8, 256, 11), Cut(16, 128, 16), Cut(16, 256, 16),
+)  # fmt: skip
 
 
 def are_timed(request: PlanRequest) -> bool:
@@ -142,8 +136,7 @@ def lanes(request: PlanRequest, row: Row) -> tuple[int, int] | None:
 
     None where memory is slower than threads, and for rows that were not measured.
     """
-    forward = row.inputs == 1 and request.policy != INVARIANT
-    if not (forward and are_timed(request) and is_wide(request, row)) or row.packs < FEWEST_PACKS_OF_LANES:
+    if not are_forward(request, row) or row.packs < FEWEST_PACKS_OF_LANES:
         return None
     shapes = [(width, -(-row.packs // width)) for width in GROUP_WIDTHS]
     return max(
@@ -151,6 +144,43 @@ def lanes(request: PlanRequest, row: Row) -> tuple[int, int] | None:
         key=lambda shape: (min(1.0, _lanes_in_flight(request, row, *shape)), shape),
         default=None,
     )
+
+
+def are_forward(request: PlanRequest, row: Row) -> bool:
+    """Whether this module has times of forward rows that go to lanes, blocks and pipelines."""
+    return row.inputs == 1 and request.policy != INVARIANT and are_timed(request) and is_wide(request, row)
+
+
+def are_many(request: PlanRequest, row: Row) -> bool:
+    """Whether SMs hold only a part of these forward rows at once, so that the bytes in flight decide.
+
+    With fewer rows a row's own time decides, and more threads are faster.
+    """
+    held = request.device.sm_count * HELD_BYTES
+    return are_forward(request, row) and request.rows * request.cols * request.element.itemsize >= held
+
+
+def block(request: PlanRequest, row: Row) -> Cut | None:
+    """The block of a forward row: what brings most of the bytes that it needs in flight, with few idle threads.
+
+    None where no block holds the row in a few packs of a thread.
+    """
+    cuts = [Cut(1, threads, max(NEEDED_OF_BLOCKS)) for threads in BLOCKS]
+    if row.packs > cuts[-1].most:
+        full = row.packs <= LARGER_BLOCK.most and LARGER_BLOCK.fill(row.packs) == 1 and not row.unaligned
+        return LARGER_BLOCK if full else None
+    return max(
+        (cut for cut in cuts if row.packs <= cut.most),
+        key=lambda cut: min(_block_in_flight(request, row, cut), FULL_THREADS * cut.fill(row.packs)),
+    )
+
+
+def _block_in_flight(request: PlanRequest, row: Row, cut: Cut) -> float:
+    """The part of the needed bytes in flight that blocks bring."""
+    packs = cut.taken(row.packs)
+    registers = flight.REGISTERS[8, 1, row.unaligned][packs - 1]
+    rows = occupancies.occupancy(request.device, threads=cut.block_size, registers=registers).blocks_per_sm
+    return rows * request.cols * request.element.itemsize / (1024 * NEEDED_OF_BLOCKS[packs])
 
 
 def _lanes_in_flight(request: PlanRequest, row: Row, width: int, packs: int) -> float:
@@ -163,50 +193,4 @@ def _lanes_in_flight(request: PlanRequest, row: Row, width: int, packs: int) -> 
 
 def packs_of_a_warp(request: PlanRequest, row: Row) -> int:
     """The longest row of a warp, in packs."""
-    if request.operator.name == "log_softmax" and request.policy != INVARIANT and are_timed(request):
-        return LOGARITHMS_OF_A_WARP
-    return row.limits.warp
-
-
-def bounds_registers(request: PlanRequest) -> bool:
-    """Whether the clusters of this operator keep to the registers of :data:`RESIDENT`."""
-    gradient = request.operator.name == "log_softmax_backward" and request.policy != INVARIANT
-    return gradient and are_timed(request)
-
-
-def with_more_packs(cuts: list[Cut]) -> list[Cut]:
-    """The cuts, the largest cluster with the packs that only :data:`RESIDENT` has."""
-    more = MOST_BLOCKS_OF_CLUSTER, THREADS_OF_CLUSTERS
-    return [replace(cut, packs=MOST_OF_CLUSTERS) if (cut.cluster, cut.block_size) == more else cut for cut in cuts]
-
-
-def bounded(row: Row, cut: Cut) -> Cut:
-    """The cut with the blocks that an SM must hold."""
-    return replace(cut, resident=RESIDENT.get((row.unaligned, cut.block_size, cut.taken(row.packs)), 0))
-
-
-def cluster_or_ring(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
-    """The ring of least time where it saves enough over a cluster for the gradient of log_softmax; else what was found.
-
-    In clusters rows of the other gradient are faster than in a ring, at all lengths that these hold, and so are rows
-    that begin at 16 bytes.
-    """
-    if isinstance(found, RingShape):
-        return stepped(request, row, found)
-    compared = row.unaligned and bounds_registers(request) and steps_are_known(request, row)
-    if not (compared and found.resident) or request.rows < FEWEST_ROWS:
-        return found
-    ring = best_of_steps(request, row)
-    if ring is None:
-        return found
-    ours = stepped_microseconds(request, row, ring) + RING_START
-    return ring if ours < (1 - STEP_GAIN) * cluster_microseconds(request, row, found) else found
-
-
-def cluster_microseconds(request: PlanRequest, row: Row, cut: Cut) -> float:
-    """The time of all rows of log_softmax's gradient in clusters of :data:`RESIDENT`."""
-    of_row = CLUSTER_PACK * cut.taken(row.packs) + CLUSTER_THREADS * cut.block_size / 256
-    of_row += CLUSTER_DOUBLING * math.log2(cut.cluster)
-    at_once = clusters_of(request.device, cut.cluster) * (cut.resident - IDLE_CLUSTERS)
-    memory = memory_microseconds(request, row, request.rows * row.packs) * COPY_SHARE / CLUSTER_SHARE
-    return math.hypot(memory, request.rows / at_once * of_row) + CLUSTER_START
+    return PACKS_OF_A_WARP if are_forward(request, row) else row.limits.warp

@@ -381,12 +381,14 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
 
 def steps_are_known(request: PlanRequest, row: Row) -> bool:
     """Whether the times of steps were measured for such rows, and count beside memory's."""
-    kind = request.element.itemsize, row.inputs
-    if request.cols < STEP_COLUMNS[kind[0]]:
-        return False
-    if kind[0] == 8:
+    return request.cols >= STEP_COLUMNS[request.element.itemsize] and memory_is_fast(request, row)
+
+
+def memory_is_fast(request: PlanRequest, row: Row) -> bool:
+    """Whether the times of threads count beside memory's, for rows whose times were measured."""
+    if request.element.itemsize == 8:
         return row.inputs > 1 and doubles_wait(request)
-    return _threads_count(request, row, THREAD_TIMES[kind])
+    return _threads_count(request, row, THREAD_TIMES[request.element.itemsize, row.inputs])
 
 
 def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:

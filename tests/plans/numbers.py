@@ -93,7 +93,7 @@ def rings() -> Iterator[tuple[str, Any]]:
                 yield from _doubles(request, row, shape)
         for cuts in (0, 8, 16):
             yield "few_rows_cut", fast_cuts.few_rows_cut(request, row, cuts)
-            yield "pipeline_cut", fast_cuts.pipeline_cut(request, row, cuts)
+            yield "pipeline_cut", fast_cuts.pipeline_cut(request, row, cuts, row.limits.pipelines)
             yield "cut_of", fast_cuts.cut_of(row, cuts, row.limits.cuts)
         yield "clusters_of", [fast_cuts.clusters_of(request.device, size) for size in (1, *CLUSTERS)]
 
@@ -239,7 +239,10 @@ def invented() -> Iterator[tuple[str, Any]]:
         )  # fmt: skip
         request = PlanRequest(**{**vars(request), "device": device})
         row = row_of(request, StepLog())
-        yield "pipeline_cut", [fast_cuts.pipeline_cut(request, row, cuts) for cuts in (0, 1, 8, 16)]
+        yield (
+            "pipeline_cut",
+            [fast_cuts.pipeline_cut(request, row, cuts, row.limits.pipelines) for cuts in (0, 1, 8, 16)],
+        )
         yield "few_rows_cut", [fast_cuts.few_rows_cut(request, row, cuts) for cuts in (8, 16)]
         yield "grid_shape", [fast_cuts.grid_shape(request, row, few) for few in (False, True)]
         yield "ring_shape", fast_ring.ring_shape(request, row)

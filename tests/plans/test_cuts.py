@@ -230,6 +230,8 @@ def test_a_pipeline_leaves_9_kib_of_a_block_to_the_exchange_and_the_driver(dtype
             staged = cut.taken(row.packs) - (1 if cut.taken(row.packs) <= row.limits.one_register_pack else 3)
             needed = min(staged, 13) * cut.block_size * 16 + 9 * 1024
             small = replace(device, smem_per_block_optin=needed - less)
-            found = fast_cuts.pipeline_cut(PlanRequest(**{**vars(request), "device": small}), row, 16)
+            found = fast_cuts.pipeline_cut(
+                PlanRequest(**{**vars(request), "device": small}), row, 16, row.limits.pipelines
+            )
             stages.append(found == cut)
         assert stages == [True, False]

@@ -167,10 +167,10 @@ def assert_the_grid_holds_its_rows(plan: Plan, device: Device) -> None:
         (2048, 65536, "bfloat16", "fast_cluster<__nv_bfloat16, Algorithm::softmax, 8, 4, 256, 8, false>"),
         (131072, 256, "float64", "fast_warp<double, Algorithm::softmax, 2, 4, 32, 1, false>"),
         (16384, 2048, "float64", "fast_block<double, Algorithm::softmax, 2, 4, 256, false>"),
-        (8192, 4096, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 1, 7, 256, 1, false>"),
-        (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 13, 512, 1, false>"),
-        (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 256, 8, true>"),
-        (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 10, 256, 16, false>"),
+        (8192, 4096, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 1, 7, 128, 2, false>"),
+        (2048, 16384, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 1, 7, 256, 4, false>"),
+        (667, 50257, "float64", "fast_pipeline<double, Algorithm::softmax, 2, 3, 10, 128, 16, true>"),
+        (441, 151_936, "float32", "fast_cluster<float, Algorithm::softmax, 4, 19, 128, 16, false, 5>"),
         (256, 262_144, "float32", RING + "4, 4, 20, 1, 1, 0, 0, 512, 33, false, false>"),
         (335, 200_000, "float32", "fast_cluster<float, Algorithm::softmax, 4, 13, 256, 16, false>"),
         (270, 248_000, "float32", RING + "4, 4, 24, 1, 1, 0, 0, 384, 44, false, false>"),
@@ -202,13 +202,20 @@ def test_few_rows_take_more_sms_per_row() -> None:
 
 
 def test_a_block_has_a_pipeline_alone_only_if_every_sm_has_a_row() -> None:
-    assert (made(132, 16384, "float64").kernel, made(132, 16384, "float64").cluster) == ("fast_pipeline", 1)
-    assert (made(131, 16384, "float64").kernel, made(131, 16384, "float64").cluster) == ("fast_pipeline", 8)
+    for rows, device, cluster in (
+        (132, "H100", 1),
+        (131, "H100", 8),
+        (132, "H200", 4),
+        (131, "H200", 4),
+        (80, "H200", 8),
+    ):
+        plan = made(rows, 16384, "float64", device=device)
+        assert (plan.kernel, plan.cluster) == ("fast_pipeline", cluster), (rows, device)
 
 
 def test_a_long_gradient_of_doubles_has_smaller_blocks() -> None:
     plan = made(667, 50257, "float64", op="log_softmax_backward")
-    assert plan.name == "fast_cluster_backward<double, Algorithm::log_softmax, 2, 7, 256, 16, true, 3>"
+    assert plan.name == "fast_cluster_backward<double, Algorithm::log_softmax, 2, 13, 128, 16, true>"
 
 
 def test_no_clusters_of_sixteen_where_eight_are_the_most() -> None:
