@@ -24,6 +24,7 @@ _SINCE = (12, 8)
 #: Headers that are worth it: each brings most of libcu++. cuda_fp16.h takes 0.01 s and is not.
 _LARGE = re.compile(r"cub/|cuda/(?!std/)|thrust/|cute/|cutlass/|cooperative_groups")
 _INCLUDE = re.compile(r'^[ \t]*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+_STOP = re.compile(r"#\s*pragma\s+nv_hdrstop\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 #: How many stored headers a process keeps.
 _KEPT = 4
@@ -34,11 +35,14 @@ _OPEN_FILES = Path("/proc/self/fd")
 
 
 def first_directives(source: str) -> str:
-    """The lines of a source for the preprocessor before any other line: NVRTC stores what they give."""
+    """The lines of a source for the preprocessor before any other line: NVRTC stores what they give.
+
+    ``#pragma nv_hdrstop`` is such another line.
+    """
     lines = []
     for line in _COMMENT.sub(" ", source).replace("\\\n", " ").splitlines():
         if stripped := line.strip():
-            if not stripped.startswith("#"):
+            if not stripped.startswith("#") or _STOP.match(stripped):
                 break
             lines.append(stripped)
     return "\n".join(lines)

@@ -60,6 +60,9 @@ def uses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_first_directives():
     source = '// #include <a>\n/* #include\n<b> */\n#pragma once\n\n#define A \\\n  1\n#include "c"\nint x;\n#if A'
     assert first_directives(source).split("\n") == ["#pragma once", "#define A    1", '#include "c"']
+    assert first_directives("#include <a>\n#pragma once\n # pragma  nv_hdrstop\n#include <b>") == (
+        "#include <a>\n#pragma once"
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,20 @@ def test_later_compilations_start_from_stored_headers(uses, monkeypatch, tempora
     plain = compile_program(GROUPS.format(2), "sum", cache=False)
     assert uses[2:] == ["none"]
     # Names of internal symbols end with a number of the compilation.
+    first, second = (re.sub(r"_INTERNAL_\w{50}", "", program.ptx) for program in (stored, plain))
+    assert first == second
+    assert stored.registers == plain.registers
+
+
+def test_headers_before_a_pragma_are_stored(uses, monkeypatch):
+    """Sources that differ behind it share them, with one that has no pragma, too."""
+    source = GROUPS.replace("\n", "\n#pragma nv_hdrstop\n#define ADDED {}\n#include <cuda/atomic>\n", 1)
+    compile_program(source.format(1, 1), "sum", file="a.cu", cache=False)
+    stored = compile_program(source.format(2, "ADDED"), "sum", cache=False)
+    compile_program(GROUPS.format(3), "sum", cache=False)
+    assert uses == ["create", "use", "use"]
+    monkeypatch.setattr(precompiled, "_SINCE", (99, 0))
+    plain = compile_program(source.format(2, "ADDED"), "sum", cache=False)
     first, second = (re.sub(r"_INTERNAL_\w{50}", "", program.ptx) for program in (stored, plain))
     assert first == second
     assert stored.registers == plain.registers
