@@ -204,9 +204,9 @@ def worst(chosen: Iterable[PredictedLaunch], count: int = 10) -> list[PredictedL
 
 
 def unexplained(device: str = "H200", cache: str = "cold") -> list[PredictedLaunch]:
-    """The launches among the worst ten of a cold L2 that nobody has written an explanation for."""
+    """The launches among the worst ten of a cold L2 whose error is large and that nobody has explained."""
     chosen = worst(launches(device, cache)) if cache == "cold" else []
-    return [one for one in chosen if not one.explanation]
+    return [one for one in chosen if one.why and not one.explanation]
 
 
 def rank_correlation(chosen: Sequence[PredictedLaunch]) -> float:

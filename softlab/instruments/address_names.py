@@ -68,6 +68,11 @@ class AddressNames:
             return self._local(site, address)
         return self._null(site, address, parameters)
 
+    def pointer_of(self, site: Site) -> int | None:
+        """The byte of the parameters where the only pointer is that an access may use; None where it is not known."""
+        origins = self.table.origins.get(site.index, frozenset())
+        return next((one.offset for one in origins if len(origins) == 1 and one.kind == "parameter"), None)
+
     def argument_element(self, number: int, offset: int) -> str | None:
         """The byte ``offset`` of an array argument as an element: "x[64]"; None where its name or type is not known."""
         parameter = self.parameters[number] if number < len(self.parameters) else None

@@ -39,6 +39,11 @@ def test_only_large_errors_are_explained_and_what_is_not_known_is_said():
     assert BY_HAND[3].why == "Not explained yet."
 
 
+def test_only_launches_that_are_far_off_need_an_explanation(monkeypatch):
+    monkeypatch.setattr(predictions, "launches", lambda *gpu: tuple(BY_HAND))
+    assert [one.name for one in predictions.unexplained()] == ["d", "b"]
+
+
 def test_a_set_explains_its_launches_first():
     with pytest.MonkeyPatch.context() as patch:
         kernels = {"now": {"b, 5": "Of these blocks.", "b": "Of this kernel."}}

@@ -24,8 +24,8 @@ def atomics(device: str = "H200", cache: str = "cold", quantile: float = 0.5) ->
     return 100 * float(np.quantile(np.abs(errors(device, cache)[categories == "atomics"]), quantile))
 
 
-def apart(right: float, within: float, *wrong: tuple[Any, str, str]) -> tuple[tuple[Any, str, str], ...]:
-    """Those of some wrong answers, numbers with causes and words, that are not by chance the right one in this set."""
+def apart(right: float, within: float, *wrong: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Those of some wrong answers, numbers with words, that are not by chance the right one in this set."""
     return tuple(one for one in wrong if abs(one[0] - right) > within)
 
 

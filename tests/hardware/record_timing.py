@@ -22,7 +22,8 @@ each.
 Method of ``measure``: one launch between two CUDA events, minus the same for a kernel that does nothing, which is
 measured before each launch. In front of the first event stands a kernel long enough for the host to queue the rest.
 "cold": it reads more than L2 holds. "dirty": it writes as much. "warm": the launch itself runs just before. All cases
-are measured in turn, then in the reverse order, with REPEATS each time.
+are measured in turn, then in the reverse order, with REPEATS each time. Of a case all launches of a pass get the same
+arrays, so a kernel has to do the same work on what it has left there (``SmallLaunches.again``).
 
 Nothing that disturbs a measurement counts. A repeat does not count if the GPU has passed the first event before the
 host has queued the second: the GPU may then have waited for the host. The two passes have to agree, or a third one

@@ -108,6 +108,24 @@ class SmallLaunches:
         assert not run.findings
         return before, after
 
+    def again(self, name: str) -> str:
+        """What a second launch on the same arrays does that the first one did not; "" for nothing.
+
+        A launch that is measured runs dozens of times on the same arrays, and the prediction is of the first time. So
+        the second one must not fault, and each line must count the same.
+        """
+        case = self.launches[name].case
+        source = self.sample_source if name in self.sample else self.source
+        kernel = softlab.Kernel(source, case.kernel, file=self.chosen.FILE)
+        arguments = case.make()
+        first = kernel.run(case.grid, case.block, arguments, case.smem).by_line()
+        try:
+            run = kernel.run(case.grid, case.block, arguments, case.smem)
+        except softlab.KernelFault as fault:
+            return str(fault)
+        other = sorted(line for line, counted in run.by_line().items() if counted != first.get(line))
+        return "".join(map(str, run.findings)) or (f"other counters in lines {other}" if other else "")
+
     def check(self, name: str) -> None:
         """Run a small launch and compare its outputs."""
         before, after = self.run(name)

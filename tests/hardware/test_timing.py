@@ -11,7 +11,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tests.hardware import eighth_cases, fifth_cases, fourth_cases, seventh_cases, sixth_cases
+from tests.hardware import (
+    eighth_cases,
+    fifth_cases,
+    fourth_cases,
+    seventh_cases,
+    sixth_cases,
+    twenty_sixth_cases,
+)
 from tests.hardware.record_stalls import METRIC, REASONS, absent, shares
 from tests.hardware.record_timing import (
     SETS,
@@ -93,6 +100,14 @@ def test_every_launch_of_the_eighth_set_is_measured():
     assert not record["failed"]
 
 
+def test_every_launch_of_the_twenty_sixth_set_is_measured_or_named():
+    record = json.loads((DATA / "twenty_sixth_h200.json").read_text())
+    missing = {case.name: case.kernel for case in twenty_sixth_cases.cases() if case.name not in record["cases"]}
+    assert missing.keys() == record["failed"].keys()
+    assert {missing[name] for name in record["faults"]} == set(twenty_sixth_cases.NOT_MEASURED)
+    assert {missing[name] for name in missing.keys() - record["faults"].keys()} == {"film_ratings"}
+
+
 #: Two kernels with one name: 3 x 3 matrices of doubles in the eighteenth set, 6 x 6 of floats in the fifteenth.
 SAME_NAME = {"matrix_exponentials"}
 
@@ -143,6 +158,7 @@ def test_the_first_stall_reason_is_that_of_nsight_compute():
         ("twenty_third", "h200"),
         ("twenty_fourth", "h200"),
         ("twenty_fifth", "h200"),
+        ("twenty_sixth", "h200"),
     ],
 )
 def test_docs_say_in_how_many_launches_of_a_blind_set_the_first_stall_reason_is_right(name, gpu):

@@ -437,6 +437,17 @@ def test_a_small_launch_is_right_and_without_a_finding(name):
     small.check(name)
 
 
+#: Kernels whose second launch on the same arrays does something else -> what. Both were found after the set had been
+#: measured (docs/estimates.md).
+OTHERWISE = {"ocean_floats": "global-out-of-bounds", "sold_out_items": "other counters in lines [285, 288, 289"}
+
+
+@pytest.mark.parametrize("name", sampled(small.launches, lambda name: name in SAMPLE))
+def test_a_second_launch_on_the_same_arrays_does_what_the_first_one_did(name):
+    found = small.again(name)
+    assert found.startswith(OTHERWISE[name]) if name in OTHERWISE else found == ""
+
+
 def test_a_series_has_five_block_sizes_and_the_same_arguments():
     found = by_series(twenty_sixth_cases.cases()).values()
     assert {len(names) for names in found} == {5}

@@ -1,4 +1,4 @@
-"""Accesses through a null pointer: which one it is, and which addresses count as one."""
+"""Accesses through a null pointer: which one it is, and which addresses count as one; and far from all arrays."""
 
 from __future__ import annotations
 
@@ -37,6 +37,34 @@ def test_an_address_within_4_gib_of_0_is_an_offset_from_a_null_pointer(index: in
         assert found.startswith(f"reads 4 bytes at address {4 * index % 2**64:#x}, where no array is.")
     else:
         assert found == f"reads 4 bytes through a null pointer: the address is {address}{LET}"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "arguments", "at", "argument"),
+    [
+        ("float* y, float* x, int i", "y[0] = x[i];", (Y, Y.copy(), np.int32(1 << 28)),
+         "byte 1073741824 of argument 1", 1),
+        ("float* y, float* x, int i", "y[0] = x[i];", (Y, Y.copy(), np.int32(-1 << 28)),
+         "byte -1073741824 of argument 1", 1),
+        ("P s, float* y, int i", "y[0] = s.q[i];", ({"a": 1, "p": None, "q": Y}, Y.copy(), np.int32(1 << 28)),
+         "byte 1073741824 of ", 0),
+    ],
+)  # fmt: skip
+def test_an_address_far_from_all_arrays_is_one_of_the_array_that_it_was_computed_from(
+    parameters, body, arguments, at, argument
+):
+    found = fault(parameters, body, *arguments)
+    assert said(found).startswith(f"reads 4 bytes at {at}")
+    assert ", which has 16 bytes" in said(found)
+    assert found.argument == argument
+
+
+def test_an_address_far_from_all_arrays_that_may_be_of_two_is_of_none():
+    found = fault(
+        "float* a, float* b, float* y, int i", "y[0] = (i > 2 ? a : b)[i];", Y, Y.copy(), Y.copy(), np.int32(1 << 28)
+    )
+    assert ", where no array is. " in said(found)
+    assert found.argument is None
 
 
 @pytest.mark.parametrize(

@@ -68,10 +68,10 @@ def measure(folder: Path, name: str, device: str, error: float, model: int) -> N
 def test_collected_errors_are_what_an_estimate_says_and_other_gpus_keep_theirs(folder, capsys):
     measure(folder, "third", "H100", 0.5, 3)
     collect(third_cases, folder)
-    measure(folder, "fourth", "H200", 0.2, validation.MODEL)
+    measure(folder, "fourth", "H200", 0.25, validation.MODEL)
     collect(fourth_cases, folder)
     text = validation.validated(resolve("H200"), "launch", "warm", Parameters("H200"))
-    assert "off by 20% in the median" in text
+    assert "off by 25% in the median" in text
     assert "(fourth set, 7 launches" in text
     assert "now" not in text
     h100 = validation.validated(resolve("H100"), "launch", "warm", Parameters("H100"))
@@ -80,7 +80,7 @@ def test_collected_errors_are_what_an_estimate_says_and_other_gpus_keep_theirs(f
     found = predictions.source("H200", "cold")
     assert (found.refused, found.unsettled) == (("launch 9",), ("launch 8",))
     assert [(one.set, one.model, one.median) for one in predictions.sets("H200", "warm")] == [
-        ("fourth", validation.MODEL, pytest.approx(0.2))
+        ("fourth", validation.MODEL, pytest.approx(0.25))
     ]
     assert "H200.cold: write in misses.json why launch 1 of the fourth set is missed" in capsys.readouterr().out
 

@@ -88,6 +88,9 @@ class SourceNames(Protocol):
     def described(self, site: Site, address: int, parameters: bytes, shared_bytes: int) -> Described | None:
         """An address outside of the array that it was computed from; None where the array is not known."""
 
+    def pointer_of(self, site: Site) -> int | None:
+        """The byte of the parameters where the only pointer is that an access may use; None where it is not known."""
+
     def argument_element(self, number: int, offset: int) -> str | None:
         """The byte ``offset`` of an array argument as an element: "x[64]"; None where that is not known."""
 

@@ -10,6 +10,7 @@ from softlab.emulator.machine.faults import Described, Geometry, OtherAccess, fi
 from softlab.emulator.machine.flow import is_cluster_barrier
 from softlab.emulator.machine.launch import Launch
 from softlab.emulator.machine.schedule import Shortage
+from softlab.emulator.memory.allocations import Allocation
 from softlab.emulator.ptx.linker import RANK_SHIFT
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import Site
@@ -169,13 +170,22 @@ class FaultReports:
             nbytes = self._launch.program.image.local_bytes
             signed = address - (1 << 64) if address >= 1 << 63 else address
             return signed, f"at byte {signed} of its local memory, which has {nbytes} bytes", None
-        near = self._launch.memory.nearest(address)
+        near = self._launch.memory.nearest(address) or self._array_of(site)
         if near is None:
             return address, f"at address {address:#x}, where no array is", None
         offset = address - near.base
+        offset -= 1 << 64 if offset >= 1 << 63 else 0
         others = {view.index for view in near.views if view.offset == 0 and view.nbytes == near.nbytes} - {near.index}
         also = "".join(f"is also argument {number} and " for number in sorted(others))
         return offset, f"at byte {offset} of {near.name}, which {also}has {near.nbytes} bytes", near.index
+
+    def _array_of(self, site: Site) -> Allocation | None:
+        """The array whose pointer is the only one that an access may use, wherever the address lies."""
+        names = self._launch.names
+        at = None if names is None else names.pointer_of(site)
+        if at is None:
+            return None
+        return self._launch.memory.nearest(int.from_bytes(self._launch.parameters[at : at + 8], "little"))
 
     def _describe_shared(self, address: int) -> tuple[int, str]:
         block = self._block_of_cluster(address)

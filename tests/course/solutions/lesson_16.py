@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.course.answers import Answers
-from tests.course.measured_set import ATOMICS, ERRORS, LARGE, RANKED, TOO_LONG, atomics
+from tests.course.measured_set import ATOMICS, ERRORS, LARGE, RANKED, TOO_LONG, apart, atomics
 
 
 def within(predicted, measured, *, near=lambda p, m: np.abs(p - m) <= 0.2 * m):
@@ -26,7 +26,9 @@ ANSWERS = (
     Answers(
         "16-too-long",
         right=(TOO_LONG,),
-        wrong=((len(LARGE), "all of them"), (int((ERRORS > 0).sum()), "small errors"), (-1, "positive")),
+        wrong=apart(
+            TOO_LONG, 0, (len(LARGE), "all of them"), (int((ERRORS > 0).sum()), "small errors"), (-1, "positive")
+        ),
     ),
     Answers(
         "16-within-a-fifth",
