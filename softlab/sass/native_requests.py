@@ -26,6 +26,7 @@ KEPT, ALL, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 32, 64, 96, 96 + 32 * 32
 #: lies, and whether the lanes have their own memory.
 RULE, WIDTH, SHIFT, PIECES, IN_LANES, ABOUT = range(6)
 _LANES = 32
+_EVERY = (1 << _LANES) - 1
 #: The bits of an address of local memory.
 _ADDRESS = (1 << 32) - 1
 #: Address bits that tell the lanes of one request apart for the bank rule (``_NEAR`` of :mod:`.log`).
@@ -186,15 +187,43 @@ def wavefronts_of(
 def moved(address: Int64s, mask: int, known: int, at: int) -> int:
     """By how many bytes, a multiple of ``_LINE``, the addresses from ``at`` on lie behind those from ``known`` on, all
     as far, of the lanes in ``mask``, at least one; else ``_NONE``."""
-    found = _NONE
-    for lane in range(_LANES):
-        if mask >> lane & 1:
-            by = address[at + lane] - address[known + lane]
-            if by != found:
-                if found != _NONE or by & _LINE - 1:
-                    return _NONE
-                found = by
-    return found
+    lane, differ = 0, 0
+    while lane < _LANES and not mask >> lane & 1:
+        lane += 1
+    if lane == _LANES or address[at + lane] - address[known + lane] & _LINE - 1:
+        return _NONE
+    found = address[at + lane] - address[known + lane]
+    for one in range(_LANES):  # all of them at once, by vector instructions
+        differ |= address[at + one] - address[known + one] ^ found if mask >> one & 1 else 0
+    return _NONE if differ else found
+
+
+def in_row(address: Int64s, mask: int, at: int, width: int) -> int:
+    """The first active lane, if those that are active follow each other, at least one, and their items, too; else
+    ``UNKNOWN``."""
+    lane, last, differ = 0, _LANES - 1, 0
+    while lane < _LANES and not mask >> lane & 1:
+        lane += 1
+    while last > lane and not mask >> last & 1:
+        last -= 1
+    if lane == _LANES or mask >> lane != (1 << last - lane + 1) - 1:
+        return UNKNOWN
+    first = address[at + lane] - lane * width
+    for one in range(_LANES):
+        differ |= address[at + one] - one * width ^ first if mask >> one & 1 else 0
+    return UNKNOWN if differ else lane
+
+
+def row_of_sectors(address: Int64s, mask: int, at: int, lane: int, width: int, shift: int, out: Int64s, to: int) -> int:
+    """The sectors of neighbouring items, ascending in ``out`` from ``to`` on; how many. lane: the first active one."""
+    last = _LANES - 1
+    while not mask >> last & 1:
+        last -= 1
+    first, count = address[at + lane] >> shift, 0
+    for sector in range(first, (address[at + lane] + (last - lane) * width >> shift) + 1):
+        out[to + count] = sector
+        count += 1
+    return count
 
 
 def count(
@@ -207,14 +236,26 @@ def count(
     ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
     from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
     ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is the last counted one some lines
-    further on, as those of neighbouring warps are, what was counted there holds.
+    further on, as those of neighbouring warps are, what was counted there holds. Loads and stores of neighbouring items
+    have a wavefront per 128 bytes of 32 lanes, and at least one: of up to 4 bytes each with any lanes in a row, of more
+    where all are active, since lanes that have no partner may go with others (:mod:`softlab.instruments.banks`).
     """
     known, lowest, passed, number, before = -1, 0, 0, 0, 0
     for k in range(requests):
         row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
-        by = moved(address, mask, known, at) if known >= 0 and mask == before else _NONE
-        low = lowest + by if by != _NONE else least(address, mask, at)
+        by, lane, low = _NONE, UNKNOWN, _NONE
+        if known >= 0 and mask == before:
+            by = moved(address, mask, known, at)
+        if by != _NONE:
+            low = lowest + by
+        else:
+            if rule >= LOADS and width <= 1 << shift and (width <= 4 or mask == _EVERY):
+                lane = in_row(address, mask, at, width)
+            if lane < 0:
+                low = least(address, mask, at)
+        if lane >= 0:
+            low = address[at + lane]
         if low < 0:
             return UNKNOWN
         if by != _NONE:
@@ -226,9 +267,15 @@ def count(
             filled += number
         elif low != _NONE:
             known, lowest, before = at, low, mask
-            low = low >> 7 << 7
-            number = sectors_of(address, mask, at, rule, width, shift, sectors, filled, scratch)
-            passed = wavefronts_of(address, mask, at, low, rule, width, number, scratch)
+            if lane >= 0:
+                if low & width - 1:
+                    return UNKNOWN
+                number = row_of_sectors(address, mask, at, lane, width, shift, sectors, filled)
+                passed = max(1, width // 4)
+            else:
+                low = low >> 7 << 7
+                number = sectors_of(address, mask, at, rule, width, shift, sectors, filled, scratch)
+                passed = wavefronts_of(address, mask, at, low, rule, width, number, scratch)
             if passed < 0:
                 return UNKNOWN
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
