@@ -25,7 +25,7 @@ KEPT, ALL, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 32, 64, 96, 96 + 32 * 32
 #: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
 #: lies, and whether the lanes have their own memory.
 RULE, WIDTH, SHIFT, PIECES, IN_LANES, ABOUT = range(6)
-_LANES = 32
+_LANES, _LANE_BITS = 32, 5
 _EVERY = (1 << _LANES) - 1
 #: The bits of an address of local memory.
 _ADDRESS = (1 << 32) - 1
@@ -47,8 +47,7 @@ def least(address: Int64s, mask: int, at: int) -> int:
     """The lowest address of the active lanes; ``_NONE`` where no lane is active."""
     found = _NONE
     for lane in range(_LANES):
-        if mask >> lane & 1 and address[at + lane] < found:
-            found = address[at + lane]
+        found = min(found, address[at + lane] if mask >> lane & 1 else _NONE)
     return found
 
 
@@ -65,26 +64,52 @@ def put(out: Int64s, first: int, count: int, key: int) -> int:
     return count + 1
 
 
-def different(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int) -> int:
+def different(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
     """The different units of ``1 << shift`` bytes of the active lanes, ascending in ``out``; how many."""
-    count = 0
-    for lane in range(_LANES):
+    count, lane = 0, 0
+    while lane < _LANES:
         if mask >> lane & 1:
-            count = put(out, first, count, address[at + lane] >> shift)
+            key = address[at + lane] >> shift
+            if count == 0 or out[first + count - 1] < key:
+                out[first + count] = key
+                count += 1
+            elif out[first + count - 1] > key:
+                return in_order(address, mask, at, shift, out, first, scratch)
+        lane += 1
     return count
+
+
+def in_order(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
+    """As :func:`different`, of units in any order."""
+    count, lanes = 0, sort(address, mask, at, shift, scratch)
+    for k in range(KEYS, KEYS + lanes):
+        if count == 0 or out[first + count - 1] != scratch[k]:
+            out[first + count] = scratch[k]
+            count += 1
+    return count
+
+
+def sort(address: Int64s, mask: int, at: int, shift: int, scratch: Int64s) -> int:
+    """The units of ``1 << shift`` bytes of the active lanes, ascending from ``scratch[KEYS]`` on; how many.
+
+    How many are less than a unit says where it comes. That takes no branches, but vector instructions.
+    """
+    lanes = 0
+    for lane in range(_LANES):
+        unit = address[at + lane] >> shift << _LANE_BITS if mask >> lane & 1 else _NONE
+        scratch[UNITS + lane] = unit + lane
+        lanes += mask >> lane & 1
+    for lane in range(_LANES):
+        own, less = scratch[UNITS + lane], 0
+        for other in range(_LANES):
+            less += scratch[UNITS + other] < own
+        scratch[KEYS + less] = own >> _LANE_BITS
+    return lanes
 
 
 def passes(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
     """The sectors of all passes of an atomic on words of ``1 << shift`` bytes; how many."""
-    lanes = 0
-    for lane in range(_LANES):
-        if mask >> lane & 1:
-            key, k = address[at + lane] >> shift, KEYS + lanes
-            while k > KEYS and scratch[k - 1] > key:
-                scratch[k] = scratch[k - 1]
-                k -= 1
-            scratch[k] = key
-            lanes += 1
+    lanes = sort(address, mask, at, shift, scratch)
     # A lane is in the pass of its sector that has its number among the lanes at its word.
     count, turn = 0, 0
     for k in range(KEYS, KEYS + lanes):
@@ -146,9 +171,11 @@ def fullest(
 
 def by_banks(address: Int64s, mask: int, at: int, low: int, width: int, store: int, scratch: Int64s) -> int:
     """Wavefronts by the bank rule (:mod:`softlab.instruments.banks`); ``UNKNOWN`` where an address is misaligned."""
+    bits = 0
     for lane in range(_LANES):
-        if mask >> lane & 1 and address[at + lane] & width - 1:
-            return UNKNOWN
+        bits |= address[at + lane] if mask >> lane & 1 else 0
+    if bits & width - 1:
+        return UNKNOWN
     shift = 4 if width == 16 else 3 if width == 8 else 2
     slots = 128 >> shift
     together = slots
@@ -168,7 +195,7 @@ def sectors_of(
     """The sectors of a request by its rule, in ``out`` from ``first`` on; how many."""
     if rule == PASSES:
         return passes(address, mask, at, 4 if width == 16 else 3 if width == 8 else 2, out, first, scratch)
-    return different(address, mask, at, shift, out, first)
+    return different(address, mask, at, shift, out, first, scratch)
 
 
 def wavefronts_of(
@@ -178,7 +205,7 @@ def wavefronts_of(
     if rule == PASSES:
         return sectors
     if rule == ADDRESSES:
-        return different(address, mask, at, 0, scratch, KEYS)
+        return different(address, mask, at, 0, scratch, KEYS, scratch)
     if rule == BUSIEST:
         return busiest(address, mask, at, scratch)
     return by_banks(address, mask, at, low, width, rule == STORES, scratch)
@@ -209,6 +236,8 @@ def in_row(address: Int64s, mask: int, at: int, width: int) -> int:
     if lane == _LANES or mask >> lane != (1 << last - lane + 1) - 1:
         return UNKNOWN
     first = address[at + lane] - lane * width
+    if address[at + last] - last * width != first:
+        return UNKNOWN
     for one in range(_LANES):
         differ |= address[at + one] - one * width ^ first if mask >> one & 1 else 0
     return UNKNOWN if differ else lane
