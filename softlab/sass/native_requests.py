@@ -19,9 +19,9 @@ UNKNOWN = -1
 #: How the wavefronts of a request are counted: as the passes of atomics in L2, as different addresses, as the lanes
 #: of the busiest bank, and by the bank rule for loads and stores.
 PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
-#: Places of the scratch array: how many requests there are, whether all are chosen, sorted keys, counts of banks, and
-#: the units of each bank.
-KEPT, ALL, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 32, 64, 96, 96 + 32 * 32
+#: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, sorted keys,
+#: counts of banks, and the units of each bank.
+KEPT, ALL, PASSED, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 32, 64, 96, 96 + 32 * 32
 #: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
 #: lies, and whether the lanes have their own memory.
 RULE, WIDTH, SHIFT, PIECES, IN_LANES, ABOUT = range(6)
@@ -255,6 +255,28 @@ def row_of_sectors(address: Int64s, mask: int, at: int, lane: int, width: int, s
     return count
 
 
+def count_one(
+    address: Int64s, mask: int, at: int, low: int, rule: int, width: int, shift: int, out: Int64s, first: int,
+    scratch: Int64s,
+) -> int:  # fmt: skip
+    """The sectors of a request that has an active lane; how many. Its wavefronts come to ``scratch[PASSED]``,
+    ``UNKNOWN`` where an address is misaligned. low: the lowest address.
+
+    Loads and stores of neighbouring items have a wavefront per 128 bytes of 32 lanes, and at least one: of up to 4
+    bytes each with any lanes in a row, of more where all are active, since lanes that have no partner may go with
+    others (:mod:`softlab.instruments.banks`).
+    """
+    lane = UNKNOWN
+    if rule >= LOADS and width <= 1 << shift and (width <= 4 or mask == _EVERY):
+        lane = in_row(address, mask, at, width)
+    if lane >= 0:
+        scratch[PASSED] = UNKNOWN if low & width - 1 else max(1, width // 4)
+        return row_of_sectors(address, mask, at, lane, width, shift, out, first)
+    number = sectors_of(address, mask, at, rule, width, shift, out, first, scratch)
+    scratch[PASSED] = wavefronts_of(address, mask, at, low >> 7 << 7, rule, width, number, scratch)
+    return number
+
+
 def count(
     address: Int64s, masks: UInt32s, chosen: Int64s, first: int, requests: int, rule: int, width: int, shift: int,
     rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, kept: int, filled: int,
@@ -265,48 +287,28 @@ def count(
     ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
     from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
     ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is the last counted one some lines
-    further on, as those of neighbouring warps are, what was counted there holds. Loads and stores of neighbouring items
-    have a wavefront per 128 bytes of 32 lanes, and at least one: of up to 4 bytes each with any lanes in a row, of more
-    where all are active, since lanes that have no partner may go with others (:mod:`softlab.instruments.banks`).
+    further on, as those of neighbouring warps are, what was counted there holds.
     """
     known, lowest, passed, number, before = -1, 0, 0, 0, 0
     for k in range(requests):
         row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
-        by, lane, low = _NONE, UNKNOWN, _NONE
+        by = _NONE
         if known >= 0 and mask == before:
             by = moved(address, mask, known, at)
-        if by != _NONE:
-            low = lowest + by
-        else:
-            if rule >= LOADS and width <= 1 << shift and (width <= 4 or mask == _EVERY):
-                lane = in_row(address, mask, at, width)
-            if lane < 0:
-                low = least(address, mask, at)
-        if lane >= 0:
-            low = address[at + lane]
+        low = lowest + by if by != _NONE else least(address, mask, at)
         if low < 0:
             return UNKNOWN
         if by != _NONE:
             for one in range(filled, filled + number):
                 sectors[one] = sectors[one - number] + (by >> (_SECTOR if rule == PASSES else shift))
-            known, lowest = at, low
-            rows[kept], wavefronts[kept], counts[kept] = row, passed, number
-            kept += 1
-            filled += number
         elif low != _NONE:
-            known, lowest, before = at, low, mask
-            if lane >= 0:
-                if low & width - 1:
-                    return UNKNOWN
-                number = row_of_sectors(address, mask, at, lane, width, shift, sectors, filled)
-                passed = max(1, width // 4)
-            else:
-                low = low >> 7 << 7
-                number = sectors_of(address, mask, at, rule, width, shift, sectors, filled, scratch)
-                passed = wavefronts_of(address, mask, at, low, rule, width, number, scratch)
+            number = count_one(address, mask, at, low, rule, width, shift, sectors, filled, scratch)
+            passed = scratch[PASSED]
             if passed < 0:
                 return UNKNOWN
+        if low != _NONE:
+            known, lowest, before = at, low, mask
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
             kept += 1
             filled += number
