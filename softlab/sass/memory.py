@@ -10,6 +10,8 @@ from threading import Lock
 
 import numpy as np
 
+from softlab.emulator.machine.native import compiled_blocks
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
 from softlab.emulator.memory.allocations import Allocation, Allocations
 from softlab.errors import EstimateError
 from softlab.sass.lanes import WARP, all_true, any_true
@@ -34,6 +36,22 @@ _PAGE = 1 << PAGE_BITS
 #: At least this many pages are copied in pieces, each of pages that follow one another. NumPy copies scattered pages
 #: twice, and allocates memory for the first copy. That takes four times as long.
 _MANY = 256
+#: What NumPy takes for the calls of an access that may need new pages, and for a lane, in units of 100 microseconds.
+_CALLS, _LANE = 0.2, 0.0001
+
+
+def bring(offsets: Int64s, lanes: int, pages: Bytes, own: Bytes, whole: Bytes, end: int) -> int:
+    """Copy the pages at the offsets that are not our own yet from the caller's bytes, which end at ``end``."""
+    for lane in range(lanes):
+        page = offsets[lane] >> PAGE_BITS
+        if pages[page] == 0:
+            pages[page] = 1
+            for at in range(page << PAGE_BITS, min(page + 1 << PAGE_BITS, end)):
+                own[at] = whole[at]
+    return 0
+
+
+_BRING = CompiledFunction(bring)
 
 
 class Outside(Exception):
@@ -113,8 +131,10 @@ class _Array:
         """Memory of our own as whole items, with the pages at these offsets in it."""
         self._make_own()
         assert self._own is not None
-        pages = offset >> PAGE_BITS
-        if not all_true(self._pages[pages]):
+        if _BRING.ready(compiled_blocks(), _CALLS + _LANE * offset.size):
+            offset, own, whole = np.ascontiguousarray(offset), self._own, self.allocation.whole
+            _BRING.call(id(offset), offset.size, id(self._pages), id(own), id(whole), self.end)
+        elif not all_true(self._pages[pages := offset >> PAGE_BITS]):
             before = self._pages.copy()
             self._pages[pages] = True
             self._bring(np.flatnonzero(self._pages & ~before))

@@ -19,13 +19,14 @@ UNKNOWN = -1
 #: How the wavefronts of a request are counted: as the passes of atomics in L2, as different addresses, as the lanes
 #: of the busiest bank, and by the bank rule for loads and stores.
 PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
-#: Places of the scratch array: how many requests there are, whether all are chosen, sorted keys, counts of banks, and
-#: the units of each bank.
-KEPT, ALL, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 32, 64, 96, 96 + 32 * 32
+#: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, sorted keys,
+#: counts of banks, and the units of each bank.
+KEPT, ALL, PASSED, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 32, 64, 96, 96 + 32 * 32
 #: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
 #: lies, and whether the lanes have their own memory.
 RULE, WIDTH, SHIFT, PIECES, IN_LANES, ABOUT = range(6)
-_LANES = 32
+_LANES, _LANE_BITS = 32, 5
+_EVERY = (1 << _LANES) - 1
 #: The bits of an address of local memory.
 _ADDRESS = (1 << 32) - 1
 #: Address bits that tell the lanes of one request apart for the bank rule (``_NEAR`` of :mod:`.log`).
@@ -46,8 +47,7 @@ def least(address: Int64s, mask: int, at: int) -> int:
     """The lowest address of the active lanes; ``_NONE`` where no lane is active."""
     found = _NONE
     for lane in range(_LANES):
-        if mask >> lane & 1 and address[at + lane] < found:
-            found = address[at + lane]
+        found = min(found, address[at + lane] if mask >> lane & 1 else _NONE)
     return found
 
 
@@ -64,26 +64,52 @@ def put(out: Int64s, first: int, count: int, key: int) -> int:
     return count + 1
 
 
-def different(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int) -> int:
+def different(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
     """The different units of ``1 << shift`` bytes of the active lanes, ascending in ``out``; how many."""
-    count = 0
-    for lane in range(_LANES):
+    count, lane = 0, 0
+    while lane < _LANES:
         if mask >> lane & 1:
-            count = put(out, first, count, address[at + lane] >> shift)
+            key = address[at + lane] >> shift
+            if count == 0 or out[first + count - 1] < key:
+                out[first + count] = key
+                count += 1
+            elif out[first + count - 1] > key:
+                return in_order(address, mask, at, shift, out, first, scratch)
+        lane += 1
     return count
+
+
+def in_order(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
+    """As :func:`different`, of units in any order."""
+    count, lanes = 0, sort(address, mask, at, shift, scratch)
+    for k in range(KEYS, KEYS + lanes):
+        if count == 0 or out[first + count - 1] != scratch[k]:
+            out[first + count] = scratch[k]
+            count += 1
+    return count
+
+
+def sort(address: Int64s, mask: int, at: int, shift: int, scratch: Int64s) -> int:
+    """The units of ``1 << shift`` bytes of the active lanes, ascending from ``scratch[KEYS]`` on; how many.
+
+    How many are less than a unit says where it comes. That takes no branches, but vector instructions.
+    """
+    lanes = 0
+    for lane in range(_LANES):
+        unit = address[at + lane] >> shift << _LANE_BITS if mask >> lane & 1 else _NONE
+        scratch[UNITS + lane] = unit + lane
+        lanes += mask >> lane & 1
+    for lane in range(_LANES):
+        own, less = scratch[UNITS + lane], 0
+        for other in range(_LANES):
+            less += scratch[UNITS + other] < own
+        scratch[KEYS + less] = own >> _LANE_BITS
+    return lanes
 
 
 def passes(address: Int64s, mask: int, at: int, shift: int, out: Int64s, first: int, scratch: Int64s) -> int:
     """The sectors of all passes of an atomic on words of ``1 << shift`` bytes; how many."""
-    lanes = 0
-    for lane in range(_LANES):
-        if mask >> lane & 1:
-            key, k = address[at + lane] >> shift, KEYS + lanes
-            while k > KEYS and scratch[k - 1] > key:
-                scratch[k] = scratch[k - 1]
-                k -= 1
-            scratch[k] = key
-            lanes += 1
+    lanes = sort(address, mask, at, shift, scratch)
     # A lane is in the pass of its sector that has its number among the lanes at its word.
     count, turn = 0, 0
     for k in range(KEYS, KEYS + lanes):
@@ -145,9 +171,11 @@ def fullest(
 
 def by_banks(address: Int64s, mask: int, at: int, low: int, width: int, store: int, scratch: Int64s) -> int:
     """Wavefronts by the bank rule (:mod:`softlab.instruments.banks`); ``UNKNOWN`` where an address is misaligned."""
+    bits = 0
     for lane in range(_LANES):
-        if mask >> lane & 1 and address[at + lane] & width - 1:
-            return UNKNOWN
+        bits |= address[at + lane] if mask >> lane & 1 else 0
+    if bits & width - 1:
+        return UNKNOWN
     shift = 4 if width == 16 else 3 if width == 8 else 2
     slots = 128 >> shift
     together = slots
@@ -167,7 +195,7 @@ def sectors_of(
     """The sectors of a request by its rule, in ``out`` from ``first`` on; how many."""
     if rule == PASSES:
         return passes(address, mask, at, 4 if width == 16 else 3 if width == 8 else 2, out, first, scratch)
-    return different(address, mask, at, shift, out, first)
+    return different(address, mask, at, shift, out, first, scratch)
 
 
 def wavefronts_of(
@@ -177,7 +205,7 @@ def wavefronts_of(
     if rule == PASSES:
         return sectors
     if rule == ADDRESSES:
-        return different(address, mask, at, 0, scratch, KEYS)
+        return different(address, mask, at, 0, scratch, KEYS, scratch)
     if rule == BUSIEST:
         return busiest(address, mask, at, scratch)
     return by_banks(address, mask, at, low, width, rule == STORES, scratch)
@@ -186,15 +214,67 @@ def wavefronts_of(
 def moved(address: Int64s, mask: int, known: int, at: int) -> int:
     """By how many bytes, a multiple of ``_LINE``, the addresses from ``at`` on lie behind those from ``known`` on, all
     as far, of the lanes in ``mask``, at least one; else ``_NONE``."""
-    found = _NONE
-    for lane in range(_LANES):
-        if mask >> lane & 1:
-            by = address[at + lane] - address[known + lane]
-            if by != found:
-                if found != _NONE or by & _LINE - 1:
-                    return _NONE
-                found = by
-    return found
+    lane, differ = 0, 0
+    while lane < _LANES and not mask >> lane & 1:
+        lane += 1
+    if lane == _LANES or address[at + lane] - address[known + lane] & _LINE - 1:
+        return _NONE
+    found = address[at + lane] - address[known + lane]
+    for one in range(_LANES):  # all of them at once, by vector instructions
+        differ |= address[at + one] - address[known + one] ^ found if mask >> one & 1 else 0
+    return _NONE if differ else found
+
+
+def in_row(address: Int64s, mask: int, at: int, width: int) -> int:
+    """The first active lane, if those that are active follow each other, at least one, and their items, too; else
+    ``UNKNOWN``."""
+    lane, last, differ = 0, _LANES - 1, 0
+    while lane < _LANES and not mask >> lane & 1:
+        lane += 1
+    while last > lane and not mask >> last & 1:
+        last -= 1
+    if lane == _LANES or mask >> lane != (1 << last - lane + 1) - 1:
+        return UNKNOWN
+    first = address[at + lane] - lane * width
+    if address[at + last] - last * width != first:
+        return UNKNOWN
+    for one in range(_LANES):
+        differ |= address[at + one] - one * width ^ first if mask >> one & 1 else 0
+    return UNKNOWN if differ else lane
+
+
+def row_of_sectors(address: Int64s, mask: int, at: int, lane: int, width: int, shift: int, out: Int64s, to: int) -> int:
+    """The sectors of neighbouring items, ascending in ``out`` from ``to`` on; how many. lane: the first active one."""
+    last = _LANES - 1
+    while not mask >> last & 1:
+        last -= 1
+    first, count = address[at + lane] >> shift, 0
+    for sector in range(first, (address[at + lane] + (last - lane) * width >> shift) + 1):
+        out[to + count] = sector
+        count += 1
+    return count
+
+
+def count_one(
+    address: Int64s, mask: int, at: int, low: int, rule: int, width: int, shift: int, out: Int64s, first: int,
+    scratch: Int64s,
+) -> int:  # fmt: skip
+    """The sectors of a request that has an active lane; how many. Its wavefronts come to ``scratch[PASSED]``,
+    ``UNKNOWN`` where an address is misaligned. low: the lowest address.
+
+    Loads and stores of neighbouring items have a wavefront per 128 bytes of 32 lanes, and at least one: of up to 4
+    bytes each with any lanes in a row, of more where all are active, since lanes that have no partner may go with
+    others (:mod:`softlab.instruments.banks`).
+    """
+    lane = UNKNOWN
+    if rule >= LOADS and width <= 1 << shift and (width <= 4 or mask == _EVERY):
+        lane = in_row(address, mask, at, width)
+    if lane >= 0:
+        scratch[PASSED] = UNKNOWN if low & width - 1 else max(1, width // 4)
+        return row_of_sectors(address, mask, at, lane, width, shift, out, first)
+    number = sectors_of(address, mask, at, rule, width, shift, out, first, scratch)
+    scratch[PASSED] = wavefronts_of(address, mask, at, low >> 7 << 7, rule, width, number, scratch)
+    return number
 
 
 def count(
@@ -213,24 +293,22 @@ def count(
     for k in range(requests):
         row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
-        by = moved(address, mask, known, at) if known >= 0 and mask == before else _NONE
+        by = _NONE
+        if known >= 0 and mask == before:
+            by = moved(address, mask, known, at)
         low = lowest + by if by != _NONE else least(address, mask, at)
         if low < 0:
             return UNKNOWN
         if by != _NONE:
             for one in range(filled, filled + number):
                 sectors[one] = sectors[one - number] + (by >> (_SECTOR if rule == PASSES else shift))
-            known, lowest = at, low
-            rows[kept], wavefronts[kept], counts[kept] = row, passed, number
-            kept += 1
-            filled += number
         elif low != _NONE:
-            known, lowest, before = at, low, mask
-            low = low >> 7 << 7
-            number = sectors_of(address, mask, at, rule, width, shift, sectors, filled, scratch)
-            passed = wavefronts_of(address, mask, at, low, rule, width, number, scratch)
+            number = count_one(address, mask, at, low, rule, width, shift, sectors, filled, scratch)
+            passed = scratch[PASSED]
             if passed < 0:
                 return UNKNOWN
+        if low != _NONE:
+            known, lowest, before = at, low, mask
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
             kept += 1
             filled += number

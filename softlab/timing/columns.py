@@ -171,14 +171,14 @@ class Columns:
 
     @cached_property
     def _what_is_touched(self) -> Touched:
-        return Touched(self.sectors, self.counts, self._row, self.space, self.kind, len(self.blocks))
+        return Touched(self.sectors, self.counts, self.row, self.space, self.kind, len(self.blocks))
 
     def touched_together(self, owner: np.ndarray | None = None) -> Touched:
         """What blocks touch, those of one owner together: int64 (blocks,); None: each by itself."""
         if owner is None:
             return self._what_is_touched
         owners, row = np.unique(owner, return_inverse=True)
-        row = row.reshape(-1)[self._row]
+        row = row.reshape(-1)[self.row]
         return Touched(self.sectors, self.counts, row, self.space, self.kind, len(owners))
 
     def touched(self, stored: bool = False) -> BlockSectors:
@@ -201,14 +201,14 @@ class Columns:
         wanted = self._global(_ATOMICS)
         if not wanted.any():
             return np.zeros(len(self.blocks), np.int64)
-        return np.bincount(self._row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
+        return np.bincount(self.row[wanted], self.lanes[wanted], len(self.blocks)).astype(np.int64)
 
     def loads_of(self, blocks: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of all loads of global memory by the blocks, int64 (k,) each: the place of the block in ``blocks``, the
         sector, and the number of its request among those of the warp. blocks: some of :attr:`blocks`."""
         turns = np.full(len(self.blocks), -1)
         turns[self.blocks.searchsorted(blocks)] = np.arange(len(blocks))
-        turn = turns[self._row]
+        turn = turns[self.row]
         chosen = ((turn >= 0) & self._global(_BRINGS)).nonzero()[0]
         counts = self.counts[chosen]
         before = self.counts.cumsum()[chosen] - counts.cumsum()
@@ -224,7 +224,7 @@ class Columns:
         return self.sectors[np.repeat(own & adding, self.counts)]
 
     @cached_property
-    def _row(self) -> np.ndarray:
+    def row(self) -> np.ndarray:
         """(m,) int64: the place of each request's block in :attr:`blocks`."""
         return np.searchsorted(self.blocks, self.block_of_stream)[self.owner]
 

@@ -46,13 +46,21 @@ def bytes_off(
     # DRAM gives two neighbouring sectors at once. What one block stores, others do not share, while it shares the rest.
     parts = touched.by_block(ANY)
     pairs, times = counted(distinct_neighbours(parts.together, 1, parts.limits[1:]))
-    own = np.isin(pairs, np.setdiff1d(parts.together, touched.never_stored[0]) >> 1)
+    own = np.zeros(len(pairs), bool)
+    own[pairs.searchsorted(_others(parts.every, touched.never_stored[0]) >> 1)] = True
     of_pairs = [(first >> 1, last >> 1) for first, last in extents]
     most = sum(_of_grid(pairs[some], times[some], touched.blocks, total, of_pairs) for some in (own, ~own))
     most *= 2 * _SECTOR
     if nbytes > (1 + _MORE) * most and nbytes - most > _MANY:
         return f"dram_bytes is too much: {_mb(nbytes)} of loads, while about {_mb(most)} have to be loaded"
     return ""
+
+
+def _others(every: np.ndarray, some: np.ndarray) -> np.ndarray:
+    """The sectors that are not among ``some`` of them. Both are ascending, each once."""
+    others = np.ones(len(every), bool)
+    others[every.searchsorted(some)] = False
+    return every[others]
 
 
 def _mb(nbytes: float) -> str:

@@ -41,12 +41,13 @@ def may_share(columns: Columns) -> bool:
     if not chosen.any():
         return False
     chosen &= columns.space == _GLOBAL
-    counts = columns.counts[chosen]
-    sectors = columns.sectors[np.repeat(chosen, columns.counts)]
-    blocks = np.repeat(columns.block_of_stream[columns.owner[chosen]], counts)
-    order = np.lexsort((sectors, blocks))
-    sectors, blocks = sectors[order], blocks[order]
-    return bool(((sectors[1:] == sectors[:-1]) & (blocks[1:] == blocks[:-1])).any())
+    sectors = columns.sectors[chosen.repeat(columns.counts)]
+    if not len(sectors):
+        return False
+    least = int(sectors.min())
+    span = int(sectors.max()) - least + 1  # sectors have 43 bits, and a sample some thousand blocks
+    both = np.sort((columns.row[chosen] * span).repeat(columns.counts[chosen]) + (sectors - least))
+    return bool((both[1:] == both[:-1]).any())
 
 
 def most_together(counts: Mapping[int, int], at_once: int, *, grow: bool) -> int:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -231,10 +231,16 @@ def blocks_per_sector(ratio: float, fraction: float, blocks: int, reliable: floa
         return float(blocks)
     if ratio > reliable:
         return 1.0
-    low, high = 1.0, float(blocks)
+    return _as_many(ratio, fraction, blocks)
+
+
+@lru_cache(maxsize=256)
+def _as_many(ratio: float, fraction: float, blocks: int) -> float:
+    """The k of this ratio."""
+    low, high, others = 1.0, float(blocks), 1 - fraction
     for _ in range(60):
         k = (low * high) ** 0.5
-        if (1 - (1 - fraction) ** k) / (k * fraction) > ratio:
+        if (1 - others**k) / (k * fraction) > ratio:
             low = k
         else:
             high = k

@@ -31,8 +31,14 @@ _DOES = np.array([_OF_KIND[kind] for kind in Kind], np.int64)
 _GLOBAL = int(Space.GLOBAL)
 #: What NumPy takes for the calls, and for a sector, in units of 100 microseconds.
 _CALLS, _SECTOR = 0.5, 0.0002
-#: Places that there could be per sector, up to which marks are quicker than sorting.
-_CLOSE = 8
+#: Places that there could be per sector, up to which marks are quicker than sorting, and below how many sectors NumPy
+#: sorts.
+_CLOSE, _MANY = 8, 4096
+#: Of a sum of what blocks do with a sector: what a digit holds, where the digit of each kind lies, and of each set of
+#: kinds what it adds to the sum.
+_DIGIT = (1 << 15) - 1
+_PLACES = {ANY: 0, LOADS: 15, STORES: 30, ATOMICS: 45}
+_NUMBERS = np.array([sum((done & kind > 0) << place for kind, place in _PLACES.items()) for done in range(ANY + 1)])
 
 
 def collect(
@@ -220,7 +226,29 @@ def sum_up(keys: Int64s, count: int, wanted: int, unwanted: int, every: Int64s, 
     return found
 
 
-_SUM_UP = CompiledFunction(sum_up)
+def tally(found: Int64s, done: Bytes, count: int, least: int, numbers: Int64s, each: Int64s) -> int:
+    """Add up the ``numbers`` of what is done with each of the sectors, which lie from ``least`` on. each: zeros, one
+    per place."""
+    for k in range(count):
+        each[found[k] - least] += numbers[done[k]]
+    return 0
+
+
+def pick(
+    each: Int64s, span: int, least: int, shift: int, digit: int, unwanted: int, every: Int64s, times: Int64s
+) -> int:  # fmt: skip
+    """Write the sectors of which a ``digit`` of their sums is not 0, and no ``unwanted`` bit set, and what the digit
+    is. How many there are."""
+    number = 0
+    for at in range(span):
+        own = each[at] >> shift & digit
+        if own > 0 and not each[at] & unwanted:
+            every[number], times[number] = least + at, own
+            number += 1
+    return number
+
+
+_SUM_UP, _TALLY, _PICK = CompiledFunction(sum_up), CompiledFunction(tally), CompiledFunction(pick)
 
 
 def summed(keys: np.ndarray, wanted: int, unwanted: int) -> tuple[np.ndarray, np.ndarray]:
@@ -252,8 +280,8 @@ class Touched:
     ) -> None:
         """Of these requests, as for :func:`keys_of`. row: the number of the block of each, from 0 to ``blocks`` - 1."""
         self.blocks = blocks
-        keys, least, span = keys_of(sectors, counts, row, space, kind)
-        self._found, self._done, self._limits = merged(keys, least, span, blocks)
+        keys, self._least, self._span = keys_of(sectors, counts, row, space, kind)
+        self._found, self._done, self._limits = merged(keys, self._least, self._span, blocks)
         self._of: dict[int, BlockSectors] = {}
 
     def by_block(self, kinds: int) -> BlockSectors:
@@ -273,12 +301,36 @@ class Touched:
 
     def _in_all(self, kinds: int) -> tuple[np.ndarray, np.ndarray]:
         """The distinct ones of these sectors, and of how many blocks each is."""
-        return summed(self._by_sector, kinds, 0)
+        return self._summed(kinds, 0)
+
+    def _summed(self, wanted: int, unwanted: int) -> tuple[np.ndarray, np.ndarray]:
+        """As :func:`sum_up`, of the sectors of all blocks: int64 each."""
+        count, span = len(self._found), self._span
+        if not (self._is_close and _PICK.ready(compiled_blocks(), _SECTOR * count)):
+            return summed(self._by_sector, wanted, unwanted)
+        every, times = np.empty(count, np.int64), np.empty(count, np.int64)
+        shift, others = _PLACES[wanted], _DIGIT << _PLACES[unwanted] if unwanted else 0
+        found = _PICK.call(id(self._tallied), span, self._least, shift, _DIGIT, others, id(every), id(times))
+        return every[:found], times[:found]
+
+    @property
+    def _is_close(self) -> bool:
+        """Whether counting by place is quicker than sorting. A digit of the sums holds the number of blocks."""
+        count = len(self._found)
+        close = count >= _MANY and self._span <= _CLOSE * count and self.blocks <= _DIGIT
+        return close and _TALLY.ready(compiled_blocks(), _SECTOR * count)
+
+    @cached_property
+    def _tallied(self) -> np.ndarray:
+        """For each place from the least sector on how many blocks do what there: int64, with a digit per kind."""
+        each = np.zeros(self._span, np.int64)
+        _TALLY.call(id(self._found), id(self._done), len(self._found), self._least, id(_NUMBERS), id(each))
+        return each
 
     @cached_property
     def never_stored(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct sectors that some block loads and none stores or changes, ascending, and how many load each."""
-        return summed(self._by_sector, LOADS, STORES)
+        return self._summed(LOADS, STORES)
 
     @cached_property
     def _by_sector(self) -> np.ndarray:

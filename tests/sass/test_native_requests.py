@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,38 @@ def test_requests_like_the_last_one_count_as_each_for_itself(space, kind):
         assert found is not None
         for one, other in zip(found, counted_by_numpy(requests, space, kind, width, False), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@pytest.mark.parametrize("kind", [Kind.LOAD, Kind.STORE])
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_lanes_in_a_row_count_as_any_others(width, kind):
+    """Neighbouring items of all lanes, of lanes in a row and with a gap, from any item of a line on; one lane
+    elsewhere; and misaligned ones, which are left to NumPy."""
+    lanes, rows = np.arange(32), 40
+    base = (1 << 33) + 128 * 7 * np.arange(rows)[:, None] + width * (3 * np.arange(rows)[:, None] % 32)
+    first, end = np.sort(np.random.default_rng(width).integers(0, 33, (2, rows, 1)), axis=0)
+    parts = (lanes >= first) & (lanes < end)
+    every, gap = np.ones((rows, 32), bool), parts & (lanes != 9)
+    address = base + lanes * width
+    apart = address.copy()
+    apart[np.arange(rows), np.arange(rows) % 32] += width
+    requests = [(k * rows, k, a, m) for k, (a, m) in enumerate(product((address, apart), (every, parts, gap)))]
+    rule = native_requests.rule_of(Space.SHARED, kind, False)
+    with compiling("all"):
+        found = native_requests.counted(requests, rule, width, 32)
+        odd = native_requests.counted([(0, 0, address + 1, every)], rule, width, 32)
+    assert found is not None
+    assert (odd is None) == (width > 1)
+    for one, other in zip(found, counted_by_numpy(requests, Space.SHARED, kind, width, False), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_which_lanes_are_in_a_row():
+    address = np.arange(64, dtype=np.int64) * 4
+    for mask, lane in ((0xFFFFFFFF, 0), (0b111000, 3), (1 << 31, 31), (0b101, -1), (0, -1)):
+        assert native_requests.in_row(address, mask, 32, 4) == lane
+        assert native_requests.in_row(address, mask, 32, 8) == (lane if mask == 1 << 31 else -1)
 
 
 def test_how_far_requests_lie_apart():
