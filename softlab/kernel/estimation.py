@@ -12,7 +12,6 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct
-from softlab.emulator.ptx.unsupported import unsupported
 from softlab.errors import EstimateError, KernelFault, UnsupportedInstruction
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
@@ -136,7 +135,6 @@ def sample_launch(
     Arguments:
         names: the changes of :data:`softlab.timing.what_if.CHANGES` that will be asked for.
     """
-    check_modelled(kernel)
     gpu, shape = model.device_of(device), LaunchShape.of(grid, block, smem)
     check_launch(kernel.program, shape)
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args, kernel.layouts)]
@@ -342,23 +340,6 @@ def _check_together(launch: model.Timed, device: Device) -> None:
             f"interpreted together. {with_article(device.name, first=True)} holds "
             f"{held.blocks_per_sm * device.sm_count} at once. Estimate a smaller grid"
         )
-
-
-def check_modelled(kernel: Kernel) -> None:
-    """Refuse a kernel with an instruction of which the timing model knows nothing.
-
-    Raises:
-        UnsupportedInstruction: it names the instruction.
-    """
-    for instruction in kernel._emulated.program.image.instructions:
-        if instruction.opcode == "cp" and instruction.has("tensor"):
-            raise unsupported(
-                instruction,
-                "copies by a tensor map have not been measured",
-                file=kernel.program.file,
-                advice="The counters and checks of a run are there all the same",
-                who="the timing model",
-            )
 
 
 def _on_host(argument: Any) -> Any:

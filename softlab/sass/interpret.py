@@ -23,7 +23,7 @@ from softlab.emulator.ptx.parser import parsed
 from softlab.errors import EstimateError
 from softlab.hardware.devices import Device
 from softlab.sass.calls import DriverCalls, function_handles, may_recurse
-from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
+from softlab.sass.constants import PARAMETERS_ADDRESS, RESERVED_SHARED, Constants, Given, first_bank
 from softlab.sass.cubin import Cubin
 from softlab.sass.decode import Code, Instruction, decode
 from softlab.sass.lanes import WARP
@@ -40,6 +40,7 @@ ARCHITECTURE = "sm_90"
 #: Instructions that all interpreted warps together may issue, and that each may issue on average: some 50 ms of a GPU.
 BUDGET, _OF_WARP = 200_000_000, 20_000_000
 _STACK_ALIGN = 16
+_ADDRESS_OF_PARAMETERS = f"c[0x0][{PARAMETERS_ADDRESS:#x}]"
 #: What the driver gives to the grid of a cooperative launch: the bytes of the workspace, and the word of the grid's
 #: barrier (``grid_workspace`` in ``cooperative_groups/details/driver_abi.h``).
 _WORKSPACE = np.array([8, 0], np.uint32).view(np.uint8)
@@ -100,7 +101,8 @@ class _Compiled:
     """What is the same for all launches of a program.
 
     ``banks``: constant banks that are the same, but for what variables hold. ``stack``: bytes of a thread's stack.
-    ``idle``: machines that have ended a launch.
+    ``idle``: machines that have ended a launch. ``parameters``: of each its offset in PTX and in the constant bank, and
+    its size. ``asks_for_parameters``: whether an instruction reads their address.
     """
 
     image: Image
@@ -112,6 +114,8 @@ class _Compiled:
     steps: Steps
     stack: int
     idle: list[Machine]
+    parameters: tuple[tuple[int, int, int], ...]
+    asks_for_parameters: bool
 
 
 @lru_cache(maxsize=32)
@@ -141,6 +145,8 @@ def _compiled(program: Program) -> _Compiled:
         Steps(),
         _stack(program, cubin),
         [],
+        _parameters(image, cubin, program.entry),
+        any(_ADDRESS_OF_PARAMETERS in operand for one in code.instructions for operand in one.machine.operands),
     )
 
 
@@ -262,7 +268,12 @@ def _setup(
     chosen = _interpreted(blocks, grid, cluster)
     if budget is None:
         budget = min(BUDGET, _OF_WARP * len(chosen) * -(-prod(block) // WARP))
-    given = Given(stack, smem, sms, workspace, any(variable.space == "const" for variable in compiled.image.variables))
+    parameters = _placed(compiled, parameters)
+    address = None
+    if compiled.asks_for_parameters:
+        address = memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", writeable=False)
+    constants = any(variable.space == "const" for variable in compiled.image.variables)
+    given = Given(stack, smem, sms, workspace, constants, address)
     first = first_bank(grid, block, compiled.image.cluster, parameters, given)
     return Setup(
         grid,
@@ -279,6 +290,22 @@ def _setup(
         compiled.recursive,
         driver,
     )
+
+
+def _parameters(image: Image, cubin: Cubin, kernel: str) -> tuple[tuple[int, int, int], ...]:
+    """Of each parameter its offset in PTX and in the constant bank, and its size."""
+    known = cubin.parameters_of(kernel)
+    return tuple((offset, *known[number]) for number, (_, offset) in enumerate(image.params) if number in known)
+
+
+def _placed(compiled: _Compiled, parameters: bytes) -> bytes:
+    """The parameters as they lie in the constant bank. parameters: as they lie in PTX."""
+    if all(one == other for one, other, _ in compiled.parameters):
+        return parameters
+    placed = bytearray(max(other + size for _, other, size in compiled.parameters))
+    for one, other, size in compiled.parameters:
+        placed[other : other + size] = parameters[one : one + size]
+    return bytes(placed)
 
 
 def _static_bytes(image: Image) -> int:
