@@ -28,13 +28,19 @@ from softlab.timing.estimates import Estimate
 from softlab.timing.journal import Journal
 from softlab.timing.lengths import longest_of_blocks, most_instructions
 from softlab.timing.parameters import parameters
-from softlab.timing.sampling import Sample, edges, more_blocks, slowest
+from softlab.timing.sampling import INTERPRETED, Sample, edges, first_wave, more_blocks, slowest
+from softlab.timing.sm import BUDGET
 
 if TYPE_CHECKING:
     from softlab.kernel.kernel import Kernel
+    from softlab.sass.interpret import Interpretation
 
 
 _SECTOR = 32
+#: Instructions of the warps that are interpreted together whose requests are kept: as many as one SM is simulated for,
+#: and as many as are to show how blocks differ. What warps do further is counted. But all is kept where a warp has less
+#: than this share of what they have in the mean: the simulation ends with the first that has no more.
+_LOGGED, _LEAST = BUDGET + INTERPRETED, 0.25
 #: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
 #: of each of their warps.
 _PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
@@ -115,7 +121,7 @@ class SampledLaunch:
     @cached_property
     def _fp32_operations(self) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
-        done = self.columns.lane_operations(_fp32_operations_of(self.launch.program))
+        done = self.columns.lane_operations(_fp32_operations_of(self.launch.program)) / self.columns.part
         return done * self.launch.blocks / len(self.columns.blocks) if self.streams else 0.0
 
 
@@ -145,7 +151,11 @@ def sample_launch(
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
     blocks = _Blocks(kernel, shape, given, launch)
     wanted = {b for one in samples for b in one.blocks}.union(*more)
+    blocks.whole = sample is not None
+    if sample is None and per_cluster == 1:
+        blocks.needed = {0, launch.blocks - 1}.union(*(first_wave(one) for one in samples))
     counts = blocks.deal(wanted, gpu) or blocks.divide(blocks.interpret(wanted, gpu), gpu)
+    samples = [replace(one, blocks=tuple(b for b in one.blocks if b in counts)) for one in samples]
     if blocks.launch.dealt and sample is None:
         samples = [_simulated(one, counts, blocks.longest(one, gpu), blocks, gpu) for one in samples]
     elif sample is None and per_cluster == 1:
@@ -180,6 +190,10 @@ class _Blocks:
     def __init__(self, kernel: Kernel, shape: LaunchShape, args: Sequence[Any], launch: model.Timed) -> None:
         self._kernel, self._shape, self._args = kernel, shape, args
         self.launch = launch
+        #: Whether all is kept that blocks do, however much it is, and no block is given up.
+        self.whole = False
+        #: Blocks without which there is no estimate: others are given up if all have too much to do. None: all.
+        self.needed: Collection[int] | None = None
         #: Blocks that may be interpreted together, where blocks wait for others.
         self.most: int | None = None
         self._parts: list[Streams] = []
@@ -273,8 +287,10 @@ class _Blocks:
         """The counts of more blocks than the interpreted ones if blocks share work, else none."""
         parts, columns, launch = self._parts, self.columns, self.launch
         more = self._anew(queues.among(counts, launch.blocks), device)
-        stores = queues.stores_of_blocks(columns), queues.stores_of_blocks(self.columns)
-        if not (queues.have_less(counts, more) or queues.have_less(*stores)):
+        less = queues.have_less(counts, more)
+        if columns.further is None and self.columns.further is None:
+            less |= queues.have_less(queues.stores_of_blocks(columns), queues.stores_of_blocks(self.columns))
+        if not less:
             self._parts, self._columns, self.launch = parts, columns, launch
             return {}
         if queues.few_enough(counts, more, launch.blocks, at_once):
@@ -283,11 +299,31 @@ class _Blocks:
         return more
 
     def _anew(self, blocks: Collection[int], device: Device) -> dict[int, int]:
-        """As :meth:`interpret`, of these blocks alone."""
-        self._parts = []
+        """As :meth:`interpret`, of these blocks alone, with all that they do."""
+        self._parts, self.whole = [], True
         return self.interpret(blocks, device)
 
     def _interpret(self, blocks: Collection[int], sharers: int = 0) -> dict[int, int]:
+        """Block -> its instructions. Where blocks or warps wait for others or take work, all requests are kept."""
+        others = sharers or self.launch.blocks_wait or self._may_wait or self._warps_may_wait
+        found = self._interpreted(blocks, sharers, None if others or self.whole else _LOGGED)
+        columns = Columns.of(found.streams)
+        if columns.further is not None and columns.least < _LEAST:
+            found = self._interpreted(blocks, sharers, None)
+            columns = Columns.of(found.streams)
+        self._parts.append(found.streams)
+        self._columns = columns if len(self._parts) == 1 else None
+        self.launch = replace(
+            self.launch,
+            left_out=self.launch.left_out + len(blocks) - len(found.blocks),
+            extents=_extents(found.places),
+            driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
+            stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
+        )
+        return columns.instructions_of_blocks
+
+    def _interpreted(self, blocks: Collection[int], sharers: int, logged: int | None) -> Interpretation:
+        """What the blocks executed. logged: as of :meth:`softlab.sass.machine.Machine.run`."""
         from softlab.sass import interpret
 
         with ProgressBar(len(blocks), "interpreting machine code") as progress:
@@ -301,22 +337,15 @@ class _Blocks:
                     progress=progress,
                     patience=self._patience(len(blocks)),
                     sharers=sharers,
+                    logged=logged,
+                    spare=() if self.needed is None or self.whole else set(blocks).difference(self.needed),
                 )
             except KernelFault as fault:
                 raise named_fault(fault, self._kernel, self._args, self._shape.smem) from fault
             except UnsupportedInstruction as error:
                 raise _refused(error) from error
         found.let_go()
-        columns = Columns.of(found.streams)
-        self._parts.append(found.streams)
-        self._columns = columns if len(self._parts) == 1 else None
-        self.launch = replace(
-            self.launch,
-            extents=_extents(found.places),
-            driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
-            stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
-        )
-        return columns.instructions_of_blocks
+        return found
 
 
 def _refused(error: UnsupportedInstruction) -> UnsupportedInstruction:

@@ -57,7 +57,8 @@ class Interpretation:
     """What the interpreted blocks executed, and what they wrote.
 
     ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
-    blocks in the order of their linear indices. ``blocks``: these indices. ``driver_calls``: the driver's functions
+    blocks in the order of their linear indices. ``blocks``: these indices, without those that were given up.
+    ``driver_calls``: the driver's functions
     that were called, such as ``vprintf``, whose instructions are not in the streams. ``stack_bytes``: the largest stack
     of a thread, where functions call themselves; else 0. ``places``: (address, bytes) of each array of the arguments,
     those in structs and tables of pointers among them, and of each variable in global memory: the sectors of
@@ -75,13 +76,13 @@ class Interpretation:
 
     @cached_property
     def executed(self) -> np.ndarray:
-        """How often warps issued each instruction of ``code``: int64."""
+        """How often warps issued each instruction of ``code``, in ``streams``: int64."""
         return np.bincount(self.streams.instructions, minlength=len(self.code)).astype(np.int64)
 
     @property
     def instructions(self) -> int:
         """Instructions that the warps issued: Nsight Compute's ``smsp__inst_executed.sum`` of these blocks."""
-        return int(self.executed.sum())
+        return int(self.executed.sum() + self.streams.beyond.sum())
 
     def let_go(self) -> None:
         """Nobody will ask for an :meth:`output`: later launches may have the memory."""
@@ -237,10 +238,11 @@ def _interpretation(machine: Machine, image: Image, mapped: Sequence[Mapped], ar
     setup = machine.setup
     variables = [(image.addresses[one.name], one.size or 0) for one in image.variables if one.space == "global"]
     arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
+    streams, blocks = machine.log.streams(), setup.interpreted[~machine.left_out].tolist()
     return Interpretation(
         machine.code.instructions,
-        machine.log.streams(),
-        tuple(int(b) for b in setup.interpreted),
+        streams if len(blocks) == setup.blocks else streams.of_blocks(blocks),
+        tuple(blocks),
         tuple(setup.driver.called),
         machine.local.used if isinstance(machine.local, Stacks) else 0,
         (*((m.base, m.nbytes) for m in mapped), *variables),
