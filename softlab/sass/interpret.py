@@ -271,11 +271,8 @@ def _setup(
     if budget is None:
         budget = min(BUDGET, _OF_WARP * len(chosen) * -(-prod(block) // WARP))
     parameters = _placed(compiled, parameters)
-    address = None
-    if compiled.asks_for_parameters:
-        address = memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", writeable=False)
     constants = any(variable.space == "const" for variable in compiled.image.variables)
-    given = Given(stack, smem, sms, workspace, constants, address)
+    given = Given(stack, smem, sms, workspace, constants, _address(compiled, parameters, memory))
     first = first_bank(grid, block, compiled.image.cluster, parameters, given)
     return Setup(
         grid,
@@ -308,6 +305,13 @@ def _placed(compiled: _Compiled, parameters: bytes) -> bytes:
     for one, other, size in compiled.parameters:
         placed[other : other + size] = parameters[one : one + size]
     return bytes(placed)
+
+
+def _address(compiled: _Compiled, parameters: bytes, memory: Allocations) -> int | None:
+    """Where the parameters are for instructions that go by their address; None where none does."""
+    if not compiled.asks_for_parameters:
+        return None
+    return memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", writeable=False)
 
 
 def _static_bytes(image: Image) -> int:

@@ -130,16 +130,20 @@ class Machine:
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
         self._taken: set[int] = set()  # the runs whose registers the executing lanes have
-        self.offset = self.pc = self.issued = self.changes = 0
-        #: The blocks that were given up: (blocks,) bool.
-        self.left_out = np.zeros(setup.blocks, bool)
-        #: Once more instructions are issued, the log stops.
-        self.unlogged = _NEVER
+        self._begin_counts()
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = self._roused_at = -1
         self._late = False
         self._turns = Turns(self)
         self._frame, self._enters = Frame(self, self._rooms), loops and not paced
+
+    def _begin_counts(self) -> None:
+        """Nothing has been executed, and all blocks are there."""
+        self.offset = self.pc = self.issued = self.changes = 0
+        #: The blocks that were given up: (blocks,) bool.
+        self.left_out = np.zeros(self.setup.blocks, bool)
+        #: Once more instructions are issued, the log stops.
+        self.unlogged = _NEVER
 
     def _keep_runs(self) -> None:
         """Runs of former launches are used again, if they would be made of the same steps."""
@@ -275,22 +279,8 @@ class Machine:
         ended, runs, last = 0, 0, (0, 0)  # changes, and what was issued until then
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
-                pc = self._turns.choose(self._waiting)
-                done = self._enter_loop(pc, _RUNS - runs % _RUNS) if self._enters else 0
-                if not done:
-                    start = thread_time()
-                    self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
-                    if self._enters:
-                        self._loops.count(pc, self.now.count, thread_time() - start)
-                if self.issued > self.unlogged:
-                    self.log.stop()
-                    self.unlogged = _NEVER
-                    self._leave_out(np.isin(self.setup.interpreted, sorted(spare)))
-                if self.issued > self.setup.budget:
-                    raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended", _LONG)
-                if self._turns.stuck:
-                    self._give_way()
-                runs += done or 1
+                runs += self._go_on(_RUNS - runs % _RUNS)
+                self._look_at_counts(spare)
                 if not runs % _RUNS:
                     if self.changes != last[0]:
                         last = self.changes, self.issued
@@ -301,6 +291,28 @@ class Machine:
                     if progress is not None:
                         before, ended = ended, self._ended_blocks
                         progress(ended - before)
+
+    def _go_on(self, most: int) -> int:
+        """Execute a run, or at most ``most`` of a compiled loop; returns their number."""
+        pc = self._turns.choose(self._waiting)
+        done = self._enter_loop(pc, most) if self._enters else 0
+        if not done:
+            start = thread_time()
+            self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
+            if self._enters:
+                self._loops.count(pc, self.now.count, thread_time() - start)
+        return done or 1
+
+    def _look_at_counts(self, spare: Collection[int]) -> None:
+        """What is to be done where many instructions have been issued, or all paths only look."""
+        if self.issued > self.unlogged:
+            self.log.stop()
+            self.unlogged = _NEVER
+            self._leave_out(np.isin(self.setup.interpreted, sorted(spare)))
+        if self.issued > self.setup.budget:
+            raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended", _LONG)
+        if self._turns.stuck:
+            self._give_way()
 
     def _leave_out(self, spare: np.ndarray) -> None:
         """Give up these blocks, (blocks,) bool, if all blocks have done as much and none of their lanes waits."""
