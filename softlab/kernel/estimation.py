@@ -19,12 +19,13 @@ from softlab.kernel.limits import LaunchShape, check_launch
 from softlab.kernel.named_faults import named_fault
 from softlab.kernel.progress import ProgressBar
 from softlab.sass.lanes import WARP
-from softlab.sass.streams import Streams, WarpStream
+from softlab.sass.streams import Space, Streams, WarpStream
 from softlab.sass.taking import without_period
 from softlab.timing import model, queues
 from softlab.timing import what_if as changes
 from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate
+from softlab.timing.issue import ANSWER
 from softlab.timing.journal import Journal
 from softlab.timing.lengths import longest_of_blocks, most_instructions
 from softlab.timing.parameters import parameters
@@ -41,6 +42,8 @@ _SECTOR = 32
 #: and as many as are to show how blocks differ. What warps do further is counted. But all is kept where a warp has less
 #: than this share of what they have in the mean: the simulation ends with the first that has no more.
 _LOGGED, _LEAST = BUDGET + INTERPRETED, 0.25
+#: What an SM may spend so that it is simulated to its end. Then all is kept, too.
+_SIMULATED = BUDGET
 #: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
 #: of each of their warps.
 _PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
@@ -151,7 +154,7 @@ def sample_launch(
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
     blocks = _Blocks(kernel, shape, given, launch)
     wanted = {b for one in samples for b in one.blocks}.union(*more)
-    blocks.whole = sample is not None
+    blocks.whole, blocks.sampled = sample is not None, {b for one in samples for b in one.blocks}
     if sample is None and per_cluster == 1:
         blocks.needed = {0, launch.blocks - 1}.union(*(first_wave(one) for one in samples))
     counts = blocks.deal(wanted, gpu) or blocks.divide(blocks.interpret(wanted, gpu), gpu)
@@ -165,6 +168,7 @@ def sample_launch(
             for b in more_blocks(one, counts, launch.blocks, long, blocks.most)
         } - set(counts)  # fmt: skip
         if further:
+            blocks.needed = None
             counts |= blocks.interpret(further, gpu)
             longest = [blocks.longest(one, gpu) for one in samples]
         samples = [_simulated(one, counts, long, blocks, gpu) for one, long in zip(samples, longest, strict=True)]
@@ -192,6 +196,8 @@ class _Blocks:
         self.launch = launch
         #: Whether all is kept that blocks do, however much it is, and no block is given up.
         self.whole = False
+        #: The blocks of the samples.
+        self.sampled: set[int] = set()
         #: Blocks without which there is no estimate: others are given up if all have too much to do. None: all.
         self.needed: Collection[int] | None = None
         #: Blocks that may be interpreted together, where blocks wait for others.
@@ -308,8 +314,9 @@ class _Blocks:
         others = sharers or self.launch.blocks_wait or self._may_wait or self._warps_may_wait
         found = self._interpreted(blocks, sharers, None if others or self.whole else _LOGGED)
         columns = Columns.of(found.streams)
-        if columns.further is not None and columns.least < _LEAST:
-            found = self._interpreted(blocks, sharers, None)
+        if columns.further is not None and (columns.least < _LEAST or self._can_end(columns)):
+            kept = blocks if columns.least < _LEAST else {*found.blocks, *self.sampled.intersection(blocks)}
+            found = self._interpreted(kept, sharers, None)
             columns = Columns.of(found.streams)
         self._parts.append(found.streams)
         self._columns = columns if len(self._parts) == 1 else None
@@ -321,6 +328,12 @@ class _Blocks:
             stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
         )
         return columns.instructions_of_blocks
+
+    def _can_end(self, columns: Columns) -> bool:
+        """Whether an SM with the blocks of the sample is simulated to its end. columns: of some blocks."""
+        outside = np.count_nonzero(columns.space != Space.SHARED) / max(1, len(columns.instructions))
+        each = columns.executed.sum() / len(columns.blocks) * (1 + ANSWER * outside)
+        return bool(each * len(self.sampled) <= _SIMULATED)
 
     def _interpreted(self, blocks: Collection[int], sharers: int, logged: int | None) -> Interpretation:
         """What the blocks executed. logged: as of :meth:`softlab.sass.machine.Machine.run`."""

@@ -114,6 +114,7 @@ def test_an_estimate_of_the_first_part_is_near_that_of_all(monkeypatch):
     whole = sample_launch(kernel, 264, 64, given, 0, "H200")
     assert whole.columns.further is None
     monkeypatch.setattr(estimation, "_LOGGED", int(whole.columns.executed.sum()) // 4)
+    monkeypatch.setattr(estimation, "_SIMULATED", 0)
     part = sample_launch(kernel, 264, 64, given, 0, "H200")
     assert part.columns.part == pytest.approx(0.25, rel=0.02)
     assert part.launch.left_out == len(whole.columns.blocks) - len(part.columns.blocks) > 0
@@ -134,6 +135,18 @@ def test_all_is_kept_where_the_first_part_lacks_a_warp(monkeypatch):
     monkeypatch.setattr(estimation, "_LOGGED", 1500)
     found = sample_launch(kernel, 1, 128, given, 0, "H200")
     assert found.columns.further is None
+
+
+def test_all_is_kept_where_the_sm_is_simulated_to_its_end(monkeypatch):
+    """Only blocks that show how others differ are given up: what they say of the longest warp of all is missing."""
+    kernel, given = Kernel(_SOURCE, "steps"), _arguments(264, 300)
+    whole = sample_launch(kernel, 264, 64, given, 0, "H200")
+    monkeypatch.setattr(estimation, "_LOGGED", int(whole.columns.executed.sum()) // 4)
+    part = sample_launch(kernel, 264, 64, given, 0, "H200")
+    assert part.columns.further is None
+    assert part.launch.left_out > 0
+    assert part.sample == whole.sample
+    assert part.estimate().microseconds == pytest.approx(whole.estimate().microseconds, rel=0.03)
 
 
 def test_what_is_simulated_and_what_shows_differences_is_kept():
