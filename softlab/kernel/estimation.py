@@ -12,7 +12,6 @@ import numpy as np
 
 from softlab.cuda.compile import Program
 from softlab.cuda.structs import Struct
-from softlab.emulator.ptx.unsupported import unsupported
 from softlab.errors import EstimateError, KernelFault, UnsupportedInstruction
 from softlab.hardware.devices import Device, with_article
 from softlab.kernel.arguments import checked_arguments
@@ -20,22 +19,31 @@ from softlab.kernel.limits import LaunchShape, check_launch
 from softlab.kernel.named_faults import named_fault
 from softlab.kernel.progress import ProgressBar
 from softlab.sass.lanes import WARP
-from softlab.sass.streams import Streams, WarpStream
+from softlab.sass.streams import Space, Streams, WarpStream
 from softlab.sass.taking import without_period
 from softlab.timing import model, queues
 from softlab.timing import what_if as changes
 from softlab.timing.columns import Columns
 from softlab.timing.estimates import Estimate
+from softlab.timing.issue import ANSWER
 from softlab.timing.journal import Journal
 from softlab.timing.lengths import longest_of_blocks, most_instructions
 from softlab.timing.parameters import parameters
-from softlab.timing.sampling import Sample, edges, more_blocks, slowest
+from softlab.timing.sampling import INTERPRETED, Sample, edges, first_wave, more_blocks, slowest
+from softlab.timing.sm import BUDGET
 
 if TYPE_CHECKING:
     from softlab.kernel.kernel import Kernel
+    from softlab.sass.interpret import Interpretation
 
 
 _SECTOR = 32
+#: Instructions of the warps that are interpreted together whose requests are kept: as many as one SM is simulated for,
+#: and as many as are to show how blocks differ. What warps do further is counted. But all is kept where a warp has less
+#: than this share of what they have in the mean: the simulation ends with the first that has no more.
+_LOGGED, _LEAST = BUDGET + INTERPRETED, 0.25
+#: What an SM may spend so that it is simulated to its end. Then all is kept, too.
+_SIMULATED = BUDGET
 #: Instructions that are interpreted of blocks that look for what others write while nobody writes anything: of all, and
 #: of each of their warps.
 _PATIENCE, _PATIENCE_OF_WARP = 1_000_000, 16_000
@@ -116,7 +124,7 @@ class SampledLaunch:
     @cached_property
     def _fp32_operations(self) -> float:
         """Of the whole launch, if all blocks are like those of the sample."""
-        done = self.columns.lane_operations(_fp32_operations_of(self.launch.program))
+        done = self.columns.lane_operations(_fp32_operations_of(self.launch.program)) / self.columns.part
         return done * self.launch.blocks / len(self.columns.blocks) if self.streams else 0.0
 
 
@@ -136,7 +144,6 @@ def sample_launch(
     Arguments:
         names: the changes of :data:`softlab.timing.what_if.CHANGES` that will be asked for.
     """
-    check_modelled(kernel)
     gpu, shape = model.device_of(device), LaunchShape.of(grid, block, smem)
     check_launch(kernel.program, shape)
     given = [_on_host(argument) for argument in checked_arguments(kernel.program, args, kernel.layouts)]
@@ -147,7 +154,11 @@ def sample_launch(
     more = [edges(one, launch.blocks, per_cluster) for one in samples if sample is None]
     blocks = _Blocks(kernel, shape, given, launch)
     wanted = {b for one in samples for b in one.blocks}.union(*more)
+    blocks.whole, blocks.sampled = sample is not None, {b for one in samples for b in one.blocks}
+    if sample is None and per_cluster == 1:
+        blocks.needed = {0, launch.blocks - 1}.union(*(first_wave(one) for one in samples))
     counts = blocks.deal(wanted, gpu) or blocks.divide(blocks.interpret(wanted, gpu), gpu)
+    samples = [replace(one, blocks=tuple(b for b in one.blocks if b in counts)) for one in samples]
     if blocks.launch.dealt and sample is None:
         samples = [_simulated(one, counts, blocks.longest(one, gpu), blocks, gpu) for one in samples]
     elif sample is None and per_cluster == 1:
@@ -157,6 +168,7 @@ def sample_launch(
             for b in more_blocks(one, counts, launch.blocks, long, blocks.most)
         } - set(counts)  # fmt: skip
         if further:
+            blocks.needed = None
             counts |= blocks.interpret(further, gpu)
             longest = [blocks.longest(one, gpu) for one in samples]
         samples = [_simulated(one, counts, long, blocks, gpu) for one, long in zip(samples, longest, strict=True)]
@@ -182,6 +194,12 @@ class _Blocks:
     def __init__(self, kernel: Kernel, shape: LaunchShape, args: Sequence[Any], launch: model.Timed) -> None:
         self._kernel, self._shape, self._args = kernel, shape, args
         self.launch = launch
+        #: Whether all is kept that blocks do, however much it is, and no block is given up.
+        self.whole = False
+        #: The blocks of the samples.
+        self.sampled: set[int] = set()
+        #: Blocks without which there is no estimate: others are given up if all have too much to do. None: all.
+        self.needed: Collection[int] | None = None
         #: Blocks that may be interpreted together, where blocks wait for others.
         self.most: int | None = None
         self._parts: list[Streams] = []
@@ -275,8 +293,10 @@ class _Blocks:
         """The counts of more blocks than the interpreted ones if blocks share work, else none."""
         parts, columns, launch = self._parts, self.columns, self.launch
         more = self._anew(queues.among(counts, launch.blocks), device)
-        stores = queues.stores_of_blocks(columns), queues.stores_of_blocks(self.columns)
-        if not (queues.have_less(counts, more) or queues.have_less(*stores)):
+        less = queues.have_less(counts, more)
+        if columns.further is None and self.columns.further is None:
+            less |= queues.have_less(queues.stores_of_blocks(columns), queues.stores_of_blocks(self.columns))
+        if not less:
             self._parts, self._columns, self.launch = parts, columns, launch
             return {}
         if queues.few_enough(counts, more, launch.blocks, at_once):
@@ -285,11 +305,38 @@ class _Blocks:
         return more
 
     def _anew(self, blocks: Collection[int], device: Device) -> dict[int, int]:
-        """As :meth:`interpret`, of these blocks alone."""
-        self._parts = []
+        """As :meth:`interpret`, of these blocks alone, with all that they do."""
+        self._parts, self.whole = [], True
         return self.interpret(blocks, device)
 
     def _interpret(self, blocks: Collection[int], sharers: int = 0) -> dict[int, int]:
+        """Block -> its instructions. Where blocks or warps wait for others or take work, all requests are kept."""
+        others = sharers or self.launch.blocks_wait or self._may_wait or self._warps_may_wait
+        found = self._interpreted(blocks, sharers, None if others or self.whole else _LOGGED)
+        columns = Columns.of(found.streams)
+        if columns.further is not None and (columns.least < _LEAST or self._can_end(columns)):
+            kept = blocks if columns.least < _LEAST else {*found.blocks, *self.sampled.intersection(blocks)}
+            found = self._interpreted(kept, sharers, None)
+            columns = Columns.of(found.streams)
+        self._parts.append(found.streams)
+        self._columns = columns if len(self._parts) == 1 else None
+        self.launch = replace(
+            self.launch,
+            left_out=self.launch.left_out + len(blocks) - len(found.blocks),
+            extents=_extents(found.places),
+            driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
+            stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
+        )
+        return columns.instructions_of_blocks
+
+    def _can_end(self, columns: Columns) -> bool:
+        """Whether an SM with the blocks of the sample is simulated to its end. columns: of some blocks."""
+        outside = np.count_nonzero(columns.space != Space.SHARED) / max(1, len(columns.instructions))
+        each = columns.executed.sum() / len(columns.blocks) * (1 + ANSWER * outside)
+        return bool(each * len(self.sampled) <= _SIMULATED)
+
+    def _interpreted(self, blocks: Collection[int], sharers: int, logged: int | None) -> Interpretation:
+        """What the blocks executed. logged: as of :meth:`softlab.sass.machine.Machine.run`."""
         from softlab.sass import interpret
 
         with ProgressBar(len(blocks), "interpreting machine code") as progress:
@@ -303,22 +350,15 @@ class _Blocks:
                     progress=progress,
                     patience=self._patience(len(blocks)),
                     sharers=sharers,
+                    logged=logged,
+                    spare=() if self.needed is None or self.whole else set(blocks).difference(self.needed),
                 )
             except KernelFault as fault:
                 raise named_fault(fault, self._kernel, self._args, self._shape.smem) from fault
             except UnsupportedInstruction as error:
                 raise _refused(error) from error
         found.let_go()
-        columns = Columns.of(found.streams)
-        self._parts.append(found.streams)
-        self._columns = columns if len(self._parts) == 1 else None
-        self.launch = replace(
-            self.launch,
-            extents=_extents(found.places),
-            driver_calls=tuple(dict.fromkeys((*self.launch.driver_calls, *found.driver_calls))),
-            stack_bytes=max(self.launch.stack_bytes, found.stack_bytes),
-        )
-        return columns.instructions_of_blocks
+        return found
 
 
 def _refused(error: UnsupportedInstruction) -> UnsupportedInstruction:
@@ -342,23 +382,6 @@ def _check_together(launch: model.Timed, device: Device) -> None:
             f"interpreted together. {with_article(device.name, first=True)} holds "
             f"{held.blocks_per_sm * device.sm_count} at once. Estimate a smaller grid"
         )
-
-
-def check_modelled(kernel: Kernel) -> None:
-    """Refuse a kernel with an instruction of which the timing model knows nothing.
-
-    Raises:
-        UnsupportedInstruction: it names the instruction.
-    """
-    for instruction in kernel._emulated.program.image.instructions:
-        if instruction.opcode == "cp" and instruction.has("tensor"):
-            raise unsupported(
-                instruction,
-                "copies by a tensor map have not been measured",
-                file=kernel.program.file,
-                advice="The counters and checks of a run are there all the same",
-                who="the timing model",
-            )
 
 
 def _on_host(argument: Any) -> Any:

@@ -4,9 +4,9 @@ Bank 0 of sm_90, as its machine code reads it: threads per block from byte 0, bl
 local memory at 0x20, the first stack pointer at 0x28, dynamic shared memory at 0x2c, the number of the grid at 0x30,
 the workspace of a cooperative launch at 0x44, the upper half first, the place of cooperative groups in reserved shared
 memory at 0x6c, the window of constant memory at 0xd0, the SMs at 0x10c, the reserved shared memory at 0x114, the
-size of a cluster and the grid in clusters from 0x140 to 0x167, the blocks of a cluster at 0x188, a descriptor of global
-memory at 0x208 that means nothing here, and the parameters from 0x210. What else stands there is not known, and reading
-it is an error.
+size of a cluster and the grid in clusters from 0x140 to 0x167, the blocks of a cluster at 0x188, the address of the
+parameters at 0x198, a descriptor of global memory at 0x208 that means nothing here, and the parameters from 0x210. What
+else stands there is not known, and reading it is an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from softlab.emulator.ptx.linker import LOCAL_WINDOW
 from softlab.sass.decode import Instruction
 from softlab.sass.lanes import Value
 
-PARAMETERS = 0x210
+#: The parameters, and their address.
+PARAMETERS, PARAMETERS_ADDRESS = 0x210, 0x198
 _DESCRIPTOR = 0x208
 _WINDOW, _STACK, _GRID_NUMBER = 0x20, 0x28, 0x30
 _WORKSPACE, _GROUPS, _CONSTANT_WINDOW, _SMS, _RESERVED = 0x44, 0x6C, 0xD0, 0x10C, 0x114
@@ -74,7 +75,8 @@ class Given:
     """What the driver gives to a launch.
 
     ``stack``: bytes of a thread's stack. ``dynamic_bytes``: of shared memory. ``sm_count``: of the GPU. ``workspace``:
-    the address of cooperative groups' data of the grid. ``constant_variables``: whether there are any.
+    the address of cooperative groups' data of the grid. ``constant_variables``: whether there are any. ``parameters``:
+    where the parameters are; None where no instruction asks for it.
     """
 
     stack: int
@@ -82,6 +84,7 @@ class Given:
     sm_count: int
     workspace: int
     constant_variables: bool
+    parameters: int | None = None
 
 
 def first_bank(
@@ -112,6 +115,7 @@ def first_bank(
         (_RESERVED, _words(RESERVED_SHARED)),
         (_CLUSTER, b"".join(clusters)),
         (_CLUSTER_BLOCKS, _words(prod(inner))),
+        (PARAMETERS_ADDRESS, b"" if given.parameters is None else given.parameters.to_bytes(8, "little")),
         (_DESCRIPTOR, bytes(8)),
         (PARAMETERS, parameters),
     ):

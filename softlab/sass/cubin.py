@@ -23,7 +23,9 @@ _NOTHING, _SYMBOLS, _RELA, _NO_BITS, _REL = 0, 2, 4, 8, 9
 #: An attribute: its format, its number and a value of two bytes. With the format SIZED, the value is the size of what
 #: follows.
 _ATTRIBUTE = struct.Struct("<BBH")
-_SIZED, _MIN_STACK_SIZE = 4, 0x12
+_SIZED, _MIN_STACK_SIZE, _PARAMETER = 4, 0x12, 0x17
+#: What stands of a parameter: an index, its number, its offset among the parameters, and its size among other bits.
+_OF_PARAMETER, _SIZE_SHIFT = struct.Struct("<IHHI"), 18
 
 
 @dataclass(frozen=True)
@@ -121,18 +123,30 @@ class Cubin:
 
         Functions that call themselves are not in it: the assembler does not know how deep.
         """
-        section = self.section(".nv.info")
+        for value in self._attributes(".nv.info", _MIN_STACK_SIZE):
+            if len(value) == 8:
+                symbol, size = struct.unpack("<II", value)
+                if self.symbols[symbol].name == kernel:
+                    return int(size)
+        return 0
+
+    def parameters_of(self, kernel: str) -> dict[int, tuple[int, int]]:
+        """Number of a parameter -> (offset among the parameters, size). The assembler aligns them in the constant bank,
+        which begins at no multiple of 32."""
+        found = (_OF_PARAMETER.unpack(value) for value in self._attributes(f".nv.info.{kernel}", _PARAMETER))
+        return {number: (offset, bits >> _SIZE_SHIFT) for _, number, offset, bits in found}
+
+    def _attributes(self, name: str, wanted: int) -> Iterator[bytes]:
+        """The values of an attribute with a size of its own in a section."""
+        section = self.section(name)
         at, data = 0, section.data if section is not None else b""
         while at + _ATTRIBUTE.size <= len(data):
             form, number, value = _ATTRIBUTE.unpack_from(data, at)
             at += _ATTRIBUTE.size
             if form == _SIZED:
-                if number == _MIN_STACK_SIZE and value == 8:
-                    symbol, size = struct.unpack_from("<II", data, at)
-                    if self.symbols[symbol].name == kernel:
-                        return int(size)
+                if number == wanted:
+                    yield data[at : at + value]
                 at += value
-        return 0
 
     def functions_of(self, kernel: str) -> dict[str, int]:
         """Device function -> its address in the code of a kernel, of those that it calls or takes the address of."""

@@ -23,7 +23,7 @@ from softlab.emulator.ptx.parser import parsed
 from softlab.errors import EstimateError
 from softlab.hardware.devices import Device
 from softlab.sass.calls import DriverCalls, function_handles, may_recurse
-from softlab.sass.constants import RESERVED_SHARED, Constants, Given, first_bank
+from softlab.sass.constants import PARAMETERS_ADDRESS, RESERVED_SHARED, Constants, Given, first_bank
 from softlab.sass.cubin import Cubin
 from softlab.sass.decode import Code, Instruction, decode
 from softlab.sass.lanes import WARP
@@ -40,6 +40,7 @@ ARCHITECTURE = "sm_90"
 #: Instructions that all interpreted warps together may issue, and that each may issue on average: some 50 ms of a GPU.
 BUDGET, _OF_WARP = 200_000_000, 20_000_000
 _STACK_ALIGN = 16
+_ADDRESS_OF_PARAMETERS = f"c[0x0][{PARAMETERS_ADDRESS:#x}]"
 #: What the driver gives to the grid of a cooperative launch: the bytes of the workspace, and the word of the grid's
 #: barrier (``grid_workspace`` in ``cooperative_groups/details/driver_abi.h``).
 _WORKSPACE = np.array([8, 0], np.uint32).view(np.uint8)
@@ -56,7 +57,8 @@ class Interpretation:
     """What the interpreted blocks executed, and what they wrote.
 
     ``code``: the decoded instructions; ``WarpStream.instructions`` are indices into it. ``streams``: one per warp, the
-    blocks in the order of their linear indices. ``blocks``: these indices. ``driver_calls``: the driver's functions
+    blocks in the order of their linear indices. ``blocks``: these indices, without those that were given up.
+    ``driver_calls``: the driver's functions
     that were called, such as ``vprintf``, whose instructions are not in the streams. ``stack_bytes``: the largest stack
     of a thread, where functions call themselves; else 0. ``places``: (address, bytes) of each array of the arguments,
     those in structs and tables of pointers among them, and of each variable in global memory: the sectors of
@@ -74,13 +76,13 @@ class Interpretation:
 
     @cached_property
     def executed(self) -> np.ndarray:
-        """How often warps issued each instruction of ``code``: int64."""
+        """How often warps issued each instruction of ``code``, in ``streams``: int64."""
         return np.bincount(self.streams.instructions, minlength=len(self.code)).astype(np.int64)
 
     @property
     def instructions(self) -> int:
         """Instructions that the warps issued: Nsight Compute's ``smsp__inst_executed.sum`` of these blocks."""
-        return int(self.executed.sum())
+        return int(self.executed.sum() + self.streams.beyond.sum())
 
     def let_go(self) -> None:
         """Nobody will ask for an :meth:`output`: later launches may have the memory."""
@@ -100,7 +102,8 @@ class _Compiled:
     """What is the same for all launches of a program.
 
     ``banks``: constant banks that are the same, but for what variables hold. ``stack``: bytes of a thread's stack.
-    ``idle``: machines that have ended a launch.
+    ``idle``: machines that have ended a launch. ``parameters``: of each its offset in PTX and in the constant bank, and
+    its size. ``asks_for_parameters``: whether an instruction reads their address.
     """
 
     image: Image
@@ -112,6 +115,8 @@ class _Compiled:
     steps: Steps
     stack: int
     idle: list[Machine]
+    parameters: tuple[tuple[int, int, int], ...]
+    asks_for_parameters: bool
 
 
 @lru_cache(maxsize=32)
@@ -141,6 +146,8 @@ def _compiled(program: Program) -> _Compiled:
         Steps(),
         _stack(program, cubin),
         [],
+        _parameters(image, cubin, program.entry),
+        any(_ADDRESS_OF_PARAMETERS in operand for one in code.instructions for operand in one.machine.operands),
     )
 
 
@@ -231,10 +238,11 @@ def _interpretation(machine: Machine, image: Image, mapped: Sequence[Mapped], ar
     setup = machine.setup
     variables = [(image.addresses[one.name], one.size or 0) for one in image.variables if one.space == "global"]
     arrays = {m.index: (m, args[m.index]) for m in mapped if isinstance(args[m.index], np.ndarray)}
+    streams, blocks = machine.log.streams(), setup.interpreted[~machine.left_out].tolist()
     return Interpretation(
         machine.code.instructions,
-        machine.log.streams(),
-        tuple(int(b) for b in setup.interpreted),
+        streams if len(blocks) == setup.blocks else streams.of_blocks(blocks),
+        tuple(blocks),
         tuple(setup.driver.called),
         machine.local.used if isinstance(machine.local, Stacks) else 0,
         (*((m.base, m.nbytes) for m in mapped), *variables),
@@ -262,7 +270,9 @@ def _setup(
     chosen = _interpreted(blocks, grid, cluster)
     if budget is None:
         budget = min(BUDGET, _OF_WARP * len(chosen) * -(-prod(block) // WARP))
-    given = Given(stack, smem, sms, workspace, any(variable.space == "const" for variable in compiled.image.variables))
+    parameters = _placed(compiled, parameters)
+    constants = any(variable.space == "const" for variable in compiled.image.variables)
+    given = Given(stack, smem, sms, workspace, constants, _address(compiled, parameters, memory))
     first = first_bank(grid, block, compiled.image.cluster, parameters, given)
     return Setup(
         grid,
@@ -279,6 +289,29 @@ def _setup(
         compiled.recursive,
         driver,
     )
+
+
+def _parameters(image: Image, cubin: Cubin, kernel: str) -> tuple[tuple[int, int, int], ...]:
+    """Of each parameter its offset in PTX and in the constant bank, and its size."""
+    known = cubin.parameters_of(kernel)
+    return tuple((offset, *known[number]) for number, (_, offset) in enumerate(image.params) if number in known)
+
+
+def _placed(compiled: _Compiled, parameters: bytes) -> bytes:
+    """The parameters as they lie in the constant bank. parameters: as they lie in PTX."""
+    if all(one == other for one, other, _ in compiled.parameters):
+        return parameters
+    placed = bytearray(max(other + size for _, other, size in compiled.parameters))
+    for one, other, size in compiled.parameters:
+        placed[other : other + size] = parameters[one : one + size]
+    return bytes(placed)
+
+
+def _address(compiled: _Compiled, parameters: bytes, memory: Allocations) -> int | None:
+    """Where the parameters are for instructions that go by their address; None where none does."""
+    if not compiled.asks_for_parameters:
+        return None
+    return memory.add(np.frombuffer(parameters, np.uint8), name="the parameters", writeable=False)
 
 
 def _static_bytes(image: Image) -> int:

@@ -37,7 +37,8 @@ _COUNTED = (np.int64, np.int64, np.uint8, np.uint8, np.int64, np.int64, np.int64
 class Log:
     """Runs of instructions by sets of lanes, the guards among them, and the addresses of the requests.
 
-    An entry is one run of one warp.
+    An entry is one run of one warp. ``further``: once no more entries are made, how many instructions each warp has
+    executed since: int64 (warps,); before, None.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -58,11 +59,35 @@ class Log:
         self._kept = 0
         #: Requests are not kept: a look ahead.
         self.silent = False
+        self.further: np.ndarray | None = None
         self._counted: list[tuple[np.ndarray, ...]] = []
 
     def run(self, lanes: Lanes, start: int, length: int) -> None:
         """These lanes begin to execute instructions ``start`` to ``start + length - 1``."""
-        self._add(lanes.warps, lanes.masks, start, length)
+        if self.further is None:
+            self._add(lanes.warps, lanes.masks, start, length)
+        else:
+            self.further[lanes.warps] += length
+
+    def stop(self) -> None:
+        """From now on only the numbers of instructions are kept."""
+        self.further = np.zeros(self._setup.warps, np.int64)
+
+    def executed(self) -> np.ndarray:
+        """How many instructions the entries of each warp have: int64 (warps,)."""
+        spread = {at: lengths for at, _, lengths in self._spread}
+        found = np.zeros(self._setup.warps, np.int64)
+        for at, warps in enumerate(self._warps):
+            if at in spread:
+                found += np.bincount(warps, spread[at], len(found)).astype(np.int64)
+            else:
+                found[warps] += self._length[at]
+        return found
+
+    def count(self, warps: np.ndarray, lengths: np.ndarray) -> None:
+        """Once it has stopped: warps, which may come several times, execute as many instructions."""
+        assert self.further is not None
+        self.further += np.bincount(warps, lengths, self._setup.warps).astype(np.int64)
 
     def _add(self, warps: np.ndarray, masks: np.ndarray, start: int, length: int) -> None:
         self._warps.append(warps)
@@ -99,11 +124,12 @@ class Log:
 
     def guard(self, offset: int, masks: np.ndarray) -> None:
         """The lanes (k,) that executed the instruction ``offset`` of the current run."""
-        self._guards.append((self._first, offset, masks))
+        if self.further is None:
+            self._guards.append((self._first, offset, masks))
 
     def barrier(self, warps: np.ndarray, operands: np.ndarray) -> None:
         """These warps executed a BAR whose number is in a register: its contents, or -1 where the guard was off."""
-        if not self.silent:
+        if not self.silent and self.further is None:
             self._barriers.append((warps, operands))
 
     def request(
@@ -118,7 +144,7 @@ class Log:
     ) -> None:
         """One memory instruction of the current run. address: (k, 32) int64; active: (k, 32) bool. of_matrices: 8 lanes
         are served at a time, paired or not."""
-        if self.silent:
+        if self.silent or self.further is not None:
             return
         key = (int(space), int(kind), width, of_matrices)
         self._keep(key, (self._first, offset, address, active))
@@ -131,6 +157,8 @@ class Log:
 
     def span(self, row: int, offset: int, space: Space, kind: Kind, first: int, nbytes: int) -> None:
         """A request of one warp, the ``row``-th of the current run, for neighbouring bytes."""
+        if self.further is not None:
+            return
         sectors = np.arange(first // SECTOR_BYTES, -(-(first + nbytes) // SECTOR_BYTES))
         one = (np.array([value]) for value in (self._first + row, offset))
         kinds = np.full(1, space, np.uint8), np.full(1, kind, np.uint8)
@@ -177,6 +205,7 @@ class Log:
             *(block, number, instruction, active, came, limits),
             *(position, space, kind, wavefronts, offsets, sectors, requests, begins_at),
             self._barriers_of_warps(),
+            self.further,
         )
 
     def _guarded(self, came: np.ndarray, begins: np.ndarray) -> np.ndarray:

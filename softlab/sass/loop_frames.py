@@ -54,6 +54,7 @@ class Host(Protocol):
     local: BlockMemory
     changes: int
     issued: int
+    unlogged: int
     pc: int
 
     @property
@@ -99,11 +100,13 @@ class Room:
         self.guards, self.requests = np.empty((0, 3), np.int64), np.empty((0, 3), np.int64)
         self.addresses = np.empty((1, WARP), np.int64)
 
-    def begin(self, most: int, code: int) -> None:
-        """Get ready for at most ``most`` runs of a code of ``code`` instructions."""
+    def begin(self, most: int, code: int, issued: int) -> None:
+        """Get ready for at most ``most`` runs of a code of ``code`` instructions, none once more than ``issued``
+        instructions are issued."""
         state = self.state
         state[native_loops.RUNS : native_loops.GONE + 1] = 0
         state[native_loops.MOST], state[native_loops.CODE] = most, code
+        state[native_loops.LAST_ISSUED] = issued
         state[native_loops.ENTRY_ROOM], state[native_loops.GUARD_ROOM] = self.entries, len(self.guards)
         state[native_loops.REQUEST_ROOM] = len(self.requests)
         state[native_loops.ISSUED] = state[native_loops.WRONG] = state[native_loops.STORED] = 0
@@ -136,7 +139,7 @@ class Frame:
         machine.sync()
         of_loop.bring(machine)
         ends = self._take_paths(loop, room)
-        room.begin(min(most, _MOST_RUNS), len(machine.code.instructions))
+        room.begin(min(most, _MOST_RUNS), len(machine.code.instructions), machine.unlogged - machine.issued)
         state[native_loops.EXECUTE] = loop.address
         arrays = self._arrays(loop, state)
         found = loop.call(
@@ -216,6 +219,9 @@ class Frame:
         entries, noted, asked = room.state[native_loops.ENTRIES : native_loops.ASKED + 1].tolist()
         block, counts = room.run_block[:runs], room.run_count[:runs]
         start, length = loop.about[block, native_loops.START], loop.about[block, native_loops.LENGTH]
+        if log.further is not None:
+            log.count(room.entry_warp[:entries], np.repeat(length, counts))
+            return
         base = log.runs(
             room.entry_warp[:entries].copy(), room.entry_mask[:entries].copy(),
             np.repeat(start, counts), np.repeat(length, counts),

@@ -8,7 +8,7 @@ there, one path per warp.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 from time import perf_counter, thread_time
@@ -130,12 +130,20 @@ class Machine:
         self._own: list[Value] = self._all
         self._dirty: set[int] = set()
         self._taken: set[int] = set()  # the runs whose registers the executing lanes have
-        self.offset = self.pc = self.issued = self.changes = 0
+        self._begin_counts()
         self._asleep: list[tuple[int, Lanes]] = []  # they wait for an mbarrier
         self._slept_at = self._roused_at = -1
         self._late = False
         self._turns = Turns(self)
         self._frame, self._enters = Frame(self, self._rooms), loops and not paced
+
+    def _begin_counts(self) -> None:
+        """Nothing has been executed, and all blocks are there."""
+        self.offset = self.pc = self.issued = self.changes = 0
+        #: The blocks that were given up: (blocks,) bool.
+        self.left_out = np.zeros(self.setup.blocks, bool)
+        #: Once more instructions are issued, the log stops.
+        self.unlogged = _NEVER
 
     def _keep_runs(self) -> None:
         """Runs of former launches are used again, if they would be made of the same steps."""
@@ -248,34 +256,31 @@ class Machine:
 
     # Execution
 
-    def run(self, progress: Callable[[int], None] | None = None, patience: int | None = None) -> None:
+    def run(
+        self, progress: Callable[[int], None] | None = None, patience: int | None = None, logged: int | None = None,
+        spare: Collection[int] = (),
+    ) -> None:  # fmt: skip
         """Execute until all lanes have ended.
 
         Arguments:
             progress: it is told now and then how many blocks more have ended.
             patience: instructions that may be issued while no memory changes and no lane ends: where blocks look for
                 what others write, nobody will write it any more. None: any number.
+            logged: once more instructions than these are issued, only their number is kept of each warp. None: never.
+            spare: linear indices of blocks that are given up then (:attr:`left_out`), unless blocks have done more than
+                others, or a lane of these waits.
 
         Raises:
             KernelFault: an access outside the arrays, or a launch that does not end.
             UnsupportedInstruction: an instruction that is not known.
         """
+        self.unlogged = _NEVER if logged is None else logged
         self.push(0, self.now)
         ended, runs, last = 0, 0, (0, 0)  # changes, and what was issued until then
         with np.errstate(all="ignore"):
             while self._waiting or self._wake() or self._waits():
-                pc = self._turns.choose(self._waiting)
-                done = self._enter_loop(pc, _RUNS - runs % _RUNS) if self._enters else 0
-                if not done:
-                    start = thread_time()
-                    self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
-                    if self._enters:
-                        self._loops.count(pc, self.now.count, thread_time() - start)
-                if self.issued > self.setup.budget:
-                    raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended", _LONG)
-                if self._turns.stuck:
-                    self._give_way()
-                runs += done or 1
+                runs += self._go_on(_RUNS - runs % _RUNS)
+                self._look_at_counts(spare)
                 if not runs % _RUNS:
                     if self.changes != last[0]:
                         last = self.changes, self.issued
@@ -286,6 +291,43 @@ class Machine:
                     if progress is not None:
                         before, ended = ended, self._ended_blocks
                         progress(ended - before)
+
+    def _go_on(self, most: int) -> int:
+        """Execute a run, or at most ``most`` of a compiled loop; returns their number."""
+        pc = self._turns.choose(self._waiting)
+        done = self._enter_loop(pc, most) if self._enters else 0
+        if not done:
+            start = thread_time()
+            self._execute(pc if self.pace is None else self.pace.choose(self._waiting))
+            if self._enters:
+                self._loops.count(pc, self.now.count, thread_time() - start)
+        return done or 1
+
+    def _look_at_counts(self, spare: Collection[int]) -> None:
+        """What is to be done where many instructions have been issued, or all paths only look."""
+        if self.issued > self.unlogged:
+            self.log.stop()
+            self.unlogged = _NEVER
+            self._leave_out(np.isin(self.setup.interpreted, sorted(spare)))
+        if self.issued > self.setup.budget:
+            raise self._infinite_loop(f"issued {self.setup.budget} instructions and have not ended", _LONG)
+        if self._turns.stuck:
+            self._give_way()
+
+    def _leave_out(self, spare: np.ndarray) -> None:
+        """Give up these blocks, (blocks,) bool, if all blocks have done as much and none of their lanes waits."""
+        done, warps = self.log.executed().reshape(self.setup.blocks, -1).sum(axis=1), spare[self.setup.row_of_block]
+        standing = [lanes.masks[warps[lanes.warps]] for sets in self._waiting.values() for lanes in sets]
+        lanes = sum(int(np.bitwise_count(masks).sum()) for masks in standing)
+        if done.std() > _SPREAD * done.mean() or lanes != np.bitwise_count(self.live[warps]).sum():
+            return
+        for pc, sets in tuple(self._waiting.items()):
+            kept = [(one.warps, one.masks, ~warps[one.warps]) for one in sets]
+            self._waiting[pc] = [self.lanes(all_[here], masks[here]) for all_, masks, here in kept if any_true(here)]
+            if not self._waiting[pc]:
+                del self._waiting[pc]
+        self.live[warps] = 0
+        self.left_out = spare
 
     def _enter_loop(self, pc: int, most: int) -> int:
         """Execute at most ``most`` runs of the compiled loop in which ``pc`` lies; returns their number."""
@@ -679,6 +721,10 @@ class Machine:
 
 #: After this number of runs whoever waits for the interpretation is told how far it is, and patience may end.
 _RUNS = 256
+#: Blocks differ where the standard deviation of what they have executed is above this share of the mean.
+_SPREAD = 0.02
+#: More instructions than are ever issued.
+_NEVER = 1 << 62
 #: What else to do about a launch that executes more than is interpreted.
 _LONG = "If it is right and only long, a launch with less work has an estimate"
 _FRESH = fresh_registers()

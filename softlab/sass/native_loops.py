@@ -25,13 +25,13 @@ START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, ALO
 #: left, how many of each there may be, what was issued, and whether an address was bad. Then of the memories: the array
 #: that was used last and how many there are; the address, the bytes per block and their limit of shared memory, and the
 #: number of warps per block; the number of instructions in the code; the number of stores by lanes; where the loop's
-#: own :func:`execute` is; the address, the bytes per thread and their limit of local memory; and where the live lanes
-#: of each warp are.
+#: own :func:`execute` is; the address, the bytes per thread and their limit of local memory; where the live lanes of
+#: each warp are; and behind how many issued instructions it stops.
 (
     MOST, LOWEST, FREE, RUNS, ENTRIES, NOTED, ASKED, GONE, ENTRY_ROOM, GUARD_ROOM, REQUEST_ROOM, ISSUED, WRONG,
     LAST, ARRAYS, SHARED, SHARED_BYTES, SHARED_LIMIT, BLOCK_WARPS, CODE, STORED, EXECUTE, LOCAL, LOCAL_BYTES,
-    LOCAL_LIMIT, LIVE, STATE,
-) = range(27)  # fmt: skip
+    LOCAL_LIMIT, LIVE, LAST_ISSUED, STATE,
+) = range(28)  # fmt: skip
 #: The numbers of an array of global memory: its first address and the one behind it, the address from which offsets
 #: count; where its bytes are, and where those are that the kernel wrote (0: it writes none) and which pages those are.
 BASE, LIMIT, ORIGIN, BYTES, OWN, PAGES, ARRAY = range(7)
@@ -285,8 +285,11 @@ def standing(path: int, paths: Int64s) -> int:
 
 
 def is_full(about: Int64s, at: int, warps: int, state: Int64s) -> int:
-    """Whether a block of this number of warps may log more than there is room for, or no more runs are allowed."""
+    """Whether a block of this number of warps may log more than there is room for, or no more runs or instructions are
+    allowed."""
     if state[RUNS] >= state[MOST] or state[ENTRIES] + warps > state[ENTRY_ROOM]:
+        return 1
+    if state[ISSUED] > state[LAST_ISSUED]:
         return 1
     if state[NOTED] + warps * about[at + GUARDS] > state[GUARD_ROOM]:
         return 1

@@ -96,7 +96,8 @@ class WarpStream:
     order is that of a GPU, which goes on with some lanes until they wait for others (:mod:`softlab.sass.order`).
     ``came`` uint32 (n,): the lanes that came to it, also those that its guard held back; None: as ``active``.
     ``accesses``: the requests of the memory instructions. ``barriers`` int64: of each BAR whose number is in a register
-    what the register has, or -1 if the guard turned it off.
+    what the register has, or -1 if the guard turned it off. ``further``: how many instructions it executed behind
+    these.
     """
 
     block: int
@@ -106,6 +107,7 @@ class WarpStream:
     accesses: Accesses
     barriers: np.ndarray = field(default_factory=lambda: NO_BARRIERS)
     came: np.ndarray | None = None
+    further: int = 0
 
     def __len__(self) -> int:
         return len(self.instructions)
@@ -120,7 +122,8 @@ class Streams(Sequence[WarpStream]):
     ``active``, ``came``, ``position``, ``space``, ``kind``, ``wavefronts``, ``offsets`` and ``sectors``: those of all
     warps, as :class:`WarpStream` and :class:`Accesses` have them. ``limits``, ``requests`` and ``begins`` int64
     (warps + 1,): where the instructions, the requests and the sectors of each warp begin. ``barriers``: index of a warp
-    -> what its barriers have in registers, where it has such.
+    -> what its barriers have in registers, where it has such. ``further`` int64 (warps,): how many instructions
+    each executed behind these; None: none did.
     """
 
     block: np.ndarray
@@ -138,6 +141,7 @@ class Streams(Sequence[WarpStream]):
     requests: np.ndarray
     begins: np.ndarray
     barriers: Mapping[int, np.ndarray]
+    further: np.ndarray | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Streams]) -> Streams:
@@ -154,7 +158,15 @@ class Streams(Sequence[WarpStream]):
         }
         for name in ("limits", "requests", "begins"):
             arrays[name] = _limits([getattr(part, name) for part in parts])
-        return cls(**arrays, barriers=barriers)
+        further = None
+        if any(part.further is not None for part in parts):
+            further = np.concatenate([part.beyond for part in parts])
+        return cls(**arrays, barriers=barriers, further=further)
+
+    @property
+    def beyond(self) -> np.ndarray:
+        """How many instructions each warp executed behind those that are here: int64 (warps,)."""
+        return np.zeros(len(self), np.int64) if self.further is None else self.further
 
     def __len__(self) -> int:
         return len(self.block)
@@ -187,6 +199,7 @@ class Streams(Sequence[WarpStream]):
             accesses,
             barriers,
             self.came[low:high],
+            0 if self.further is None else int(self.further[k]),
         )
 
     def warps_of(self, blocks: Iterable[int]) -> np.ndarray:
@@ -219,7 +232,7 @@ class Streams(Sequence[WarpStream]):
         for name in ("limits", "requests", "begins"):
             arrays[name] = _ends(getattr(self, name), chosen)
         barriers = {new: self.barriers[old] for new, old in enumerate(chosen.tolist()) if old in self.barriers}
-        return Streams(**arrays, barriers=barriers)
+        return Streams(**arrays, barriers=barriers, further=None if self.further is None else self.further[chosen])
 
 
 def _places_of(wanted: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -32,7 +32,8 @@ class Columns:
 
     ``lengths`` int64 (warps,): instructions of each warp, and ``requests`` likewise. ``position``, ``space``, ``kind``
     and ``wavefronts`` (m,) as in :class:`softlab.sass.streams.Accesses`; ``counts`` int64 (m,): sectors of each
-    request; ``sectors`` int64: of all requests. ``lengths_known``: what :mod:`softlab.timing.lengths` has found.
+    request; ``sectors`` int64: of all requests. ``further`` int64 (warps,): how many instructions each warp executed
+    behind those; None: none did. ``lengths_known``: what :mod:`softlab.timing.lengths` has found.
     ``known``: what :mod:`softlab.timing.model` has found, the same for all GPUs and caches.
     """
 
@@ -45,6 +46,7 @@ class Columns:
     wavefronts: np.ndarray
     counts: np.ndarray
     sectors: np.ndarray
+    further: np.ndarray | None = None
     lengths_known: dict[tuple[int, float, float], dict[int, float]] = field(default_factory=dict, repr=False)
     known: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False)
 
@@ -59,12 +61,14 @@ class Columns:
             return cls(
                 *(streams, streams.limits[1:] - streams.limits[:-1], requests),
                 *(streams.position, streams.space, streams.kind, streams.wavefronts, counts, streams.sectors),
+                streams.further,
             )
         accesses = [stream.accesses for stream in streams]
         lengths = np.array([len(stream.instructions) for stream in streams], np.int64)
         requests = np.array([len(one.position) for one in accesses], np.int64)
         offsets = _joined(accesses, lambda one: one.offsets, np.int64)
         counts = np.diff(offsets)
+        further = np.array([stream.further for stream in streams], np.int64)
         if len(streams) > 1:  # what lies between the offsets of two warps is no request
             counts = np.delete(counts, np.cumsum(requests + 1)[:-1] - 1)
         return cls(
@@ -77,6 +81,7 @@ class Columns:
             _joined(accesses, lambda one: one.wavefronts, np.int32),
             counts,
             _joined(accesses, lambda one: one.sectors, np.int64),
+            further if further.any() else None,
         )
 
     @cached_property
@@ -157,7 +162,23 @@ class Columns:
     @cached_property
     def instructions_of_blocks(self) -> dict[int, int]:
         """Block -> the instructions that its warps executed, in the order of the streams."""
-        return self.by_block(self.lengths, np.add)
+        return self.by_block(self.executed, np.add)
+
+    @property
+    def executed(self) -> np.ndarray:
+        """How many instructions each warp executed, those that are not here among them: int64 (warps,)."""
+        return self.lengths if self.further is None else self.lengths + self.further
+
+    @property
+    def part(self) -> float:
+        """The share of what the warps executed that is here."""
+        return 1.0 if self.further is None else float(self.lengths.sum() / self.executed.sum())
+
+    @property
+    def least(self) -> float:
+        """Of the warps that executed more than what is here, the least that one has here, as a share of their mean."""
+        here = self.lengths if self.further is None else self.lengths[self.further > 0]
+        return float(here.min() / max(1.0, here.mean())) if len(here) else 1.0
 
     def by_block(self, values: np.ndarray, of: np.ufunc) -> dict[int, Any]:
         """Block -> the sum or the largest of its warps' values (warps,), in the order of the streams."""

@@ -60,10 +60,10 @@ FIRST_TABLE = 57
 (
     ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
     LINES, LAST_WAITS, WAITS, BLOCK_OF, SCHEDULERS, FIRST_WARPS, ALIVE, KNOWN, USED, BARRIERS, FOLLOWING, OPENINGS,
-    CAME, OPERANDS, NEXT_OPERAND, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS, ENTRIES,
-    WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES,
-) = range(FIRST_TABLE, FIRST_TABLE + 45)  # fmt: skip
-INTS = FIRST_TABLE + 45
+    CAME, OPERANDS, NEXT_OPERAND, CUT, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS,
+    ENTRIES, WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES,
+) = range(FIRST_TABLE, FIRST_TABLE + 46)  # fmt: skip
+INTS = FIRST_TABLE + 46
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -271,7 +271,11 @@ def _arrive(ints: Int64s, floats: Floats, code: Int32s, w: int, at: float, index
 
 @out_of_line
 def _end_warp(ints: Int64s, floats: Floats, code: Int32s, m: Int64s, w: int, at: float) -> int:
-    """A warp has come to its end; perhaps its block, too: then another one takes its place."""
+    """A warp has come to its end; perhaps its block, too: then another one takes its place. Where what a warp does
+    further is not known, all ends here."""
+    if ints[ints[CUT] + w]:
+        ints[BUDGET] = -1
+        return 0
     block = ints[ints[BLOCK_OF] + w]
     ints[ints[ALIVE] + block] -= 1
     ints[RESIDENT + ints[ints[SCHEDULERS] + w]] -= 1

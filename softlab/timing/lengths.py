@@ -35,6 +35,8 @@ def _longest(columns: Columns, code: CodeTraits, p: Parameters) -> dict[int, flo
     places = columns.places[columns.first_loads]
     each, waited = walked(columns.instructions, columns.lengths, stalls + p.l1_latency * waits, waits, places)
     each += (p.l2_latency - p.l1_latency) * _misses(columns, waited)
+    if columns.further is not None:  # what is not here takes as long as what is
+        each *= columns.executed / np.maximum(columns.lengths, 1)
     return columns.by_block(each, np.maximum)
 
 
@@ -92,7 +94,7 @@ def by_numpy(
 
 def most_instructions(columns: Columns) -> dict[int, float]:
     """Block -> the instructions of its longest warp."""
-    return columns.by_block(columns.lengths.astype(float), np.maximum)
+    return columns.by_block(columns.executed.astype(float), np.maximum)
 
 
 def _misses(columns: Columns, waits: np.ndarray) -> np.ndarray:

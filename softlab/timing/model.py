@@ -62,7 +62,8 @@ class Timed:
     the functions of the driver that its threads called. ``stack_bytes``: the largest stack of a thread where functions
     call themselves, else 0. ``blocks_wait``: whether blocks wait for others of the grid. ``sharers``: the blocks that
     were interpreted together where blocks share work (:mod:`softlab.timing.queues`), else 0. ``dealt``: whether these
-    got their part of the work as if all blocks took theirs (:mod:`softlab.sass.taking`).
+    got their part of the work as if all blocks took theirs (:mod:`softlab.sass.taking`). ``left_out``: blocks whose
+    interpretation was given up, since they execute too much.
     """
 
     program: Program
@@ -76,6 +77,7 @@ class Timed:
     blocks_wait: bool = False
     sharers: int = 0
     dealt: bool = False
+    left_out: int = 0
 
     @property
     def blocks(self) -> int:
@@ -325,17 +327,26 @@ def _record(
         stalls=dict(sorted(stalls.items(), key=lambda item: -item[1])),
         use=use,
         occupancy=sample.resident * warps / device.max_warps_per_sm,
-        dram_bytes=float(memory.dram.moved * scale),
+        dram_bytes=_dram_bytes(launch, columns, memory, p, scale),
         l1_hit_rate=memory.l1_hits / memory.l1_requests if memory.l1_requests else 0.0,
         l2_hit_rate=memory.l2_hits / memory.l2_requests if memory.l2_requests else 0.0,
         instructions=instructions,
         blocks=len(counts),
         validated=unmeasured or validated(device, bound, cache, p),
-        notes=(*notes, *_notes_of_launch(launch)),
+        notes=(*notes, *_notes_of_part(columns), *_notes_of_launch(launch)),
         _lines=LineTimes(*run.spent, run.waits, program.lines, total, each),
     )
     found = _with_loads_of_others(found, columns)
     return found if cache == "warm" else _with_bytes_off(found, launch, columns, memory, p, scale)
+
+
+def _dram_bytes(launch: Timed, columns: Columns, memory: Memory, p: Parameters, scale: float) -> float:
+    """The bytes that DRAM moves. scale: of one SM's bytes to all. Where a part of what warps do is known, the rest
+    brings nothing anew of arrays that L2 holds."""
+    moved = float(memory.dram.moved * scale)
+    if columns.further is None or memory.sharing.footprint > p.l2_capacity:
+        return moved
+    return min(moved, float(sum(_SECTOR * (last - first + 1) for first, last in launch.extents)))
 
 
 def _with_bytes_off(
@@ -343,6 +354,8 @@ def _with_bytes_off(
 ) -> Estimate:
     """An estimate that says where its bytes are not those that have to be loaded. scale: of one SM's bytes to all."""
     read, fits = found.dram_bytes - memory.dram.written * scale, memory.sharing.footprint <= p.l2_capacity
+    if columns.further is not None:  # not all of what has to be loaded is known
+        return found
     note = bytes_off(read, columns, launch.grid, launch.cluster, launch.extents, fits=fits)
     return replace(found, notes=(*found.notes, note)) if note else found
 
@@ -405,6 +418,15 @@ def _notes_of_end(run: SmRun, memory: Memory, p: Parameters) -> Iterator[str]:
         )
 
 
+def _notes_of_part(columns: Columns) -> Iterator[str]:
+    """What is known of the interpreted warps in part."""
+    if columns.further is not None:
+        yield (
+            f"the interpreted warps execute {columns.executed.sum() / 1e6:.0f} million instructions. What they access "
+            f"is known of the first {columns.part:.0%}, and the others are taken to be like these"
+        )
+
+
 def _of_blocks(some: int, of: int) -> str:
     return f"{some} of the {of} blocks of an SM {'was' if some == 1 else 'were'}"
 
@@ -413,6 +435,11 @@ def _notes_of_launch(launch: Timed) -> Iterator[str]:
     if launch.sharers:
         how = "with their part of it" if launch.dealt else "together"
         yield f"blocks share work by atomics: {launch.sharers} of {launch.blocks} blocks were interpreted {how}"
+    if launch.left_out:
+        yield (
+            f"{launch.left_out} blocks that had executed as many instructions as the others were not interpreted to "
+            "their ends: whether all have as much to do is not known"
+        )
     if launch.stack_bytes > STACK_LIMIT:
         yield (
             f"functions call themselves, and a thread's stack takes {launch.stack_bytes} bytes. A GPU gives "

@@ -130,6 +130,13 @@ def _drawn(blocks: int, count: int) -> tuple[int, ...]:
     return tuple(random.randrange(low, high) for low, high in pairwise(limits))
 
 
+def first_wave(sample: Sample) -> tuple[int, ...]:
+    """As many blocks of a sample as an SM holds at once, from all of it."""
+    count = len(sample.blocks)
+    some = min(sample.resident, count)
+    return tuple(sample.blocks[count * k // some] for k in range(some))
+
+
 def edges(sample: Sample, blocks: int, per_cluster: int = 1) -> tuple[int, ...]:
     """Blocks that are interpreted, too: the first one and the last one, which often have more to do, or less, and where
     the sample is small some that show whether the others differ."""
@@ -283,7 +290,10 @@ def _extrapolated(run: SmRun, sample: Sample, instructions: float) -> float:
                 f"the timing model stands still after {run.issued} of {instructions:.0f} instructions: warps wait for "
                 "a barrier that no other warp reaches in it. It has no estimate for this launch"
             )
-        (t0, n0), (t1, n1) = run.progress[len(run.progress) // 2], run.progress[-1]
+        # Of one or two places there is no middle: the begin.
+        known = len(run.progress)
+        t0, n0 = run.progress[known // 2] if known > 2 else (0.0, 0)
+        t1, n1 = run.progress[-1]
         rate = (n1 - n0) / max(1.0, t1 - t0)
         return t1 + (instructions * sample.per_sm / count - n1) / max(rate, 1e-9)
     if sample.per_sm <= count:

@@ -35,7 +35,7 @@ from softlab.timing.work import BlockWork
 _CONSTANT = int(Pipe.CONSTANT)
 #: What a run spends at most, in instructions of the compiled loop. So a run takes about a second at most in Python, and
 #: it is 0.8 million instructions of which every fifth asks for something (``loop.ANSWER``).
-_BUDGET = 4_000_000
+BUDGET = 4_000_000
 
 
 def simulate(
@@ -45,7 +45,7 @@ def simulate(
     memory: Memory,
     clock: BlockClock,
     *,
-    budget: int = _BUDGET,
+    budget: int = BUDGET,
     journal: Journal | None = None,
 ) -> SmRun:
     """Run blocks on one SM, in their order.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, chain
 from math import inf
@@ -32,6 +32,11 @@ _INSTRUCTION, _REQUEST = 0.08, 0.2
 _NO_MEMORY = np.zeros(0, np.int64), np.zeros(0)
 
 
+def _cut(block: BlockWork) -> Iterable[int]:
+    """Of each warp of a block whether it executes more than what is here."""
+    return [0] * len(block.barriers) if block.further is None else (block.further > 0).tolist()
+
+
 class State:
     """The arrays of one simulation; the other attributes are parts of them, by warp or by scheduler.
 
@@ -53,7 +58,7 @@ class State:
             3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS, count, count,
             len(blocks) + 1, len(blocks), len(blocks), loop.OF_BLOCK * len(blocks),
             loop.BARRIER_ROW * loop.OF_BLOCK * len(blocks), count, len(blocks), count,
-            sum(sum(map(len, block.barriers)) for block in blocks), count,
+            sum(sum(map(len, block.barriers)) for block in blocks), count, count,
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
@@ -130,6 +135,7 @@ class State:
             (loop.BLOCK_OF, of_blocks), (loop.FIRST_WARPS, accumulate(sizes, initial=0)), (loop.ALIVE, sizes),
             (loop.OPERANDS, chain.from_iterable(operands)),
             (loop.NEXT_OPERAND, accumulate(map(len, operands[:-1]), initial=0)),
+            (loop.CUT, chain.from_iterable(map(_cut, blocks))),
         ):  # fmt: skip
             self.table(name)[:] = array("q", values)
         self.table(loop.BEGINS)[: len(starts)] = array("d", starts)

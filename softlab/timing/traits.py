@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -72,7 +73,7 @@ class CodeTraits:
     def of(cls, code: Sequence[MachineInstruction]) -> CodeTraits:
         """Those of a code."""
         opcodes, controls = [one.opcode for one in code], [one.control for one in code]
-        loops = _loops(code)
+        loops = [_Loop(code, first, last) for first, last in _loops(code)]
         tries = np.array([_tries_again(code, n, loops) for n in range(len(code))], bool)
         return cls(
             np.array([access_width(one) for one in code], np.int64),
@@ -103,39 +104,73 @@ def _loops(code: Sequence[MachineInstruction]) -> list[tuple[int, int]]:
     return [(first, last) for first, last in jumps if first <= last]
 
 
-def _inside(place: int, loops: Sequence[tuple[int, int]]) -> bool:
-    return any(first <= place <= last for first, last in loops)
+class _Loop:
+    """The instructions ``first`` to ``last`` of a code, which jumps back from the last one."""
+
+    def __init__(self, code: Sequence[MachineInstruction], first: int, last: int) -> None:
+        self.first, self.last = first, last
+        self._code = code[first : last + 1]
+
+    def __contains__(self, place: int) -> bool:
+        return self.first <= place <= self.last
+
+    @cached_property
+    def only_looks(self) -> bool:
+        """Whether it does nothing that others see."""
+        return not any(one.opcode in _ACTS for one in self._code)
+
+    @cached_property
+    def _writers(self) -> dict[str, set[int]]:
+        """Register -> the places of the instructions that write to it what is no constant."""
+        found: dict[str, set[int]] = {}
+        for place, one in enumerate(self._code, self.first):
+            used = registers(one)
+            if used is not None and used.reads:
+                for register in used.writes:
+                    found.setdefault(register, set()).add(place)
+        return found
+
+    @cached_property
+    def _compared(self) -> frozenset[str]:
+        """The registers of which its instructions make predicates."""
+        compared = (registers(one) for one in self._code if one.opcode in _COMPARISONS)
+        return frozenset[str]().union(*(found.reads for found in compared if found is not None))
+
+    def same_again(self, place: int) -> bool:
+        """Whether the instruction at a place does the same in each turn: only constants are written to what it
+        reads."""
+        used = registers(self._code[place - self.first])
+        return used is not None and all(self._writers.get(one, set()) <= {place} for one in used.reads)
+
+    def compares(self, place: int) -> bool:
+        """Whether an instruction makes a predicate of what the one at a place gives."""
+        given = registers(self._code[place - self.first])
+        return given is not None and not given.writes.isdisjoint(self._compared)
+
+
+def _inside(place: int, loops: Sequence[_Loop]) -> bool:
+    return any(place in loop for loop in loops)
 
 
 def _reads_clock(one: MachineInstruction) -> bool:
     return one.opcode in ("S2R", "S2UR", "CS2R") and bool(_CLOCKS.intersection(one.operands))
 
 
-def _tries_again(code: Sequence[MachineInstruction], place: int, loops: Sequence[tuple[int, int]]) -> bool:
-    inside = [(first, last) for first, last in loops if first <= place <= last]
-    return _may_wait(code[place]) and (
-        any(_same_again(code[first : last + 1], code[place]) for first, last in inside)
-        or decides_when_loops_end(code, place, inside)
+def _tries_again(code: Sequence[MachineInstruction], place: int, loops: Sequence[_Loop]) -> bool:
+    if not _may_wait(code[place]):
+        return False
+    inside = [loop for loop in loops if place in loop]
+    return any(loop.same_again(place) for loop in inside) or decides_when_loops_end(
+        code, place, [(loop.first, loop.last) for loop in inside]
     )
 
 
-def _looks(code: Sequence[MachineInstruction], place: int, loops: Sequence[tuple[int, int]]) -> bool:
+def _looks(code: Sequence[MachineInstruction], place: int, loops: Sequence[_Loop]) -> bool:
     """Whether a load waits for what another thread writes. Other loads of one place are taken out of a loop."""
     one = code[place]
     if one.opcode != "LDS" and not (one.opcode in ("LDG", "LD") and "STRONG" in one.modifiers):
         return False
-    inside = [code[first : last + 1] for first, last in loops if first <= place <= last]
-    return any(
-        not any(other.opcode in _ACTS for other in loop) and _same_again(loop, one) and _is_compared(loop, one)
-        for loop in inside
-    )
-
-
-def _is_compared(loop: Sequence[MachineInstruction], one: MachineInstruction) -> bool:
-    """Whether an instruction of a loop makes a predicate of what another one gives."""
-    given = registers(one)
-    compared = (found for other in loop if other.opcode in _COMPARISONS and (found := registers(other)) is not None)
-    return given is not None and any(given.writes & found.reads for found in compared)
+    return any(loop.only_looks and loop.same_again(place) and loop.compares(place) for loop in loops if place in loop)
 
 
 def _may_wait(one: MachineInstruction) -> bool:
@@ -143,15 +178,6 @@ def _may_wait(one: MachineInstruction) -> bool:
     if one.opcode not in (*_IN_GLOBAL, "ATOMS"):
         return False
     return bool({"CAS", "EXCH"} & set(one.modifiers)) or one.operands[-1] == "RZ"
-
-
-def _same_again(loop: Sequence[MachineInstruction], one: MachineInstruction) -> bool:
-    """Whether an instruction of a loop does the same in each turn: only constants are written to what it reads."""
-    used = registers(one)
-    if used is None:
-        return False
-    others = [found for other in loop if other is not one and (found := registers(other)) is not None]
-    return not any(found.reads and found.writes & used.reads for found in others)
 
 
 def access_width(one: MachineInstruction) -> int:

@@ -115,7 +115,8 @@ class BlockWork:
 
     ``code`` int32 and ``splits`` uint8 (n,): the instructions by index, and what the warp waits for behind each
     (:class:`Split`, or 0). ``requests``: of all warps. ``lengths`` and ``asked`` int64 (warps,): instructions and
-    requests of each warp. ``barriers``: what each has in registers for barriers.
+    requests of each warp. ``barriers``: what each has in registers for barriers. ``further`` int64 (warps,): how many
+    instructions each executes behind these; None: none does.
     """
 
     block: int
@@ -125,6 +126,7 @@ class BlockWork:
     lengths: np.ndarray
     asked: np.ndarray
     barriers: tuple[tuple[int, ...], ...]
+    further: np.ndarray | None = None
 
     @classmethod
     def of(cls, block: int, warps: Sequence[WarpWork]) -> BlockWork:
@@ -163,7 +165,7 @@ class BlockWork:
     @property
     def instructions(self) -> int:
         """Instructions that its warps issue."""
-        return len(self.code)
+        return len(self.code) + (0 if self.further is None else int(self.further.sum()))
 
 
 def block_work(
@@ -194,6 +196,7 @@ def block_work(
             ),
             columns.lengths[warps[k] : warps[k + 1]], columns.requests[warps[k] : warps[k + 1]],
             tuple(barriers[warps[k] : warps[k + 1]]),
+            None if columns.further is None else columns.further[warps[k] : warps[k + 1]],
         )
         for k, block in enumerate(blocks[first].tolist())
     ]  # fmt: skip
@@ -205,6 +208,7 @@ def _compiled(streams: Streams, code: CodeTraits, chosen: np.ndarray) -> list[Bl
     blocks, limits = streams.block[chosen].tolist(), places.tolist()
     lengths, asked, _ = (places[1:] - places[:-1]).T.copy()
     held = streams.barriers
+    further = None if streams.further is None else streams.further[chosen]
     barriers = [tuple(held[k].tolist()) if k in held else () for k in chosen.tolist()]
     first = [k for k, block in enumerate(blocks) if k == 0 or block != blocks[k - 1]]
     found = []
@@ -214,7 +218,7 @@ def _compiled(streams: Streams, code: CodeTraits, chosen: np.ndarray) -> list[Bl
         found.append(
             BlockWork(
                 blocks[low], instructions[at:end], splits[at:end], requests, lengths[low:high], asked[low:high],
-                tuple(barriers[low:high]),
+                tuple(barriers[low:high]), None if further is None else further[low:high],
             )
         )  # fmt: skip
     return found

@@ -357,3 +357,23 @@ def test_a_loop_without_end_is_given_up_the_sooner_the_fewer_warps_there_are(mon
         assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
         budgets.append(int(str(caught.value).split(" instructions")[0].split()[-1]))
     assert budgets == [3_000, 6_000, 8_000]
+
+
+#: Parameters that the assembler aligns in the constant bank, which begins at no multiple of 32 itself; the address of
+#: one; and how a kernel is given a struct.
+ALIGNED = """struct alignas(ALIGN) Wide { int first; char rest[40]; int last; };
+__device__ __noinline__ int of(const Wide* wide, int place) { return wide->rest[place] + wide->last; }
+extern "C" __global__ void aligned(int* y, int scale, const __grid_constant__ Wide wide, int added) {
+  y[threadIdx.x] = scale * of(&wide, threadIdx.x) + wide.first + added;
+}"""
+
+
+@pytest.mark.parametrize("align", [4, 32, 64, 128])
+def test_aligned_parameters_are_where_the_machine_code_reads_them(align):
+    kernel = Kernel(ALIGNED.replace("ALIGN", str(align)), "aligned")
+    fields = np.dtype([("first", "i4"), ("rest", "i1", 40), ("last", "i4")])
+    wide = np.zeros(1, fields)
+    wide["first"], wide["rest"], wide["last"] = 5, np.arange(40), 700
+    raw = wide.tobytes().ljust(-(-wide.nbytes // align) * align, b"\0")
+    found = interpret(kernel, 1, 32, (np.zeros(32, np.int32), 3, np.void(raw), 11))
+    assert found.output(0).tolist() == [3 * (lane + 700) + 5 + 11 for lane in range(32)]

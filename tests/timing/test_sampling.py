@@ -187,6 +187,14 @@ def test_the_rate_is_that_between_the_middle_waves():
     assert extrapolate(run, sample, 1600) == pytest.approx(3250 + 84 * 100)
 
 
+@pytest.mark.parametrize("places", [1, 2, 5])
+def test_what_was_not_simulated_follows_from_the_rate(places):
+    """Of one place or two the rate is that from the begin."""
+    progress = [(2000.0 * k, 4000 * k) for k in range(1, places + 1)]
+    run = SmRun(issued=4000 * places, complete=False, progress=progress)
+    assert extrapolate(run, Sample((0,), per_sm=3, resident=1, active=132), 100_000) == pytest.approx(150_000)
+
+
 def test_stores_far_apart_take_whole_lines_of_l2_and_have_few_neighbours_in_dram():
     near = [np.arange(1000) + 1000 * k for k in range(4)]
     far = [4 * one for one in near]

@@ -136,7 +136,7 @@ def test_kernels_of_the_thirteenth_set_have_estimates(name: str) -> None:
     [
         ("mma m16n8k256.row.col.s32.b1.b1.s32.and.popc", "BMMA"),
         ("wgmma m64n8k16.f32.f16.f16", "HGMMA|wgmma|WARPGROUP"),
-        ("tensor map transpose", "cp.async.bulk.tensor"),
+        ("tensor map transpose", r"UTMALDG.*cp\.async\.bulk\.tensor"),
     ],
 )
 def test_an_estimate_names_what_is_not_modelled(name: str, opcode: str) -> None:
@@ -164,3 +164,27 @@ def test_what_is_not_modelled_is_refused_only_where_a_warp_executes_it() -> None
     refused = r"does not know 'BMMA[^']*' \(line 6\): the atlas has no row of it\. It has no estimate\. "
     with pytest.raises(softlab.EstimateError, match=refused):
         kernel.estimate(1, 32, (x, 1))
+
+
+#: A copy by a tensor map, if it is told to.
+PERHAPS_A_TILE = """
+#include <cuda.h>
+extern "C" __global__ void perhaps(const __grid_constant__ CUtensorMap map, float* x, int times) {
+  __shared__ alignas(128) float tile[32 * 32];
+  __shared__ unsigned long long arrived;
+  unsigned to = (unsigned)__cvta_generic_to_shared(tile), barrier = (unsigned)__cvta_generic_to_shared(&arrived);
+  if (times > 0 && threadIdx.x == 0)
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %2}], "
+                 "[%3];" :: "r"(to), "l"(&map), "r"(0), "r"(barrier) : "memory");
+  x[threadIdx.x] += tile[threadIdx.x];
+}"""
+
+
+def test_a_copy_by_a_tensor_map_is_refused_only_where_a_lane_executes_it() -> None:
+    kernel, x = softlab.Kernel(PERHAPS_A_TILE, "perhaps"), np.zeros(32, np.float32)
+    tiles = softlab.TensorMap(np.zeros((64, 64), np.float32), box=(32, 32))
+    assert 0.5 < kernel.estimate(1, 32, (tiles, x, 0)).microseconds < 5
+    refused = r"'UTMALDG[^']*' \(line 9 of kernel\.cu\): copies by a tensor map .* have not been measured\. It has no"
+    with pytest.raises(softlab.UnsupportedInstruction, match=refused) as caught:
+        kernel.estimate(1, 32, (tiles, x, 1))
+    assert caught.value.line == 9

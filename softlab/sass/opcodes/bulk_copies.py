@@ -1,4 +1,7 @@
-"""Bulk copies (cp.async.bulk): one instruction of a warp moves a piece of memory. It is done at once."""
+"""Bulk copies (cp.async.bulk): one instruction of a warp moves a piece of memory. It is done at once.
+
+Copies by a tensor map are refused where a lane executes them.
+"""
 
 from __future__ import annotations
 
@@ -53,6 +56,17 @@ def _bulk_copy(form: Form, machine: Machine) -> Action:
             if barrier is not None:
                 at = int(now.spread(barrier(r))[row, lane])
                 update(machine, _row(machine, row, at, block), at & _OFFSET, 0, 0, nbytes)
+
+    return step
+
+
+@effect("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
+def _tensor_copy(form: Form, machine: Machine) -> Action:
+    """A copy by a tensor map, which has no row in the atlas."""
+
+    def step(r: list) -> None:
+        if machine.held is None or machine.held.any():
+            raise form.instruction.unsupported("copies by a tensor map (cp.async.bulk.tensor) have not been measured")
 
     return step
 
