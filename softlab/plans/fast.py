@@ -167,8 +167,7 @@ def _beyond_a_warp(request: PlanRequest, log: StepLog, row: Row) -> Choice:
         return cluster(request, log, row, cut)
     if not few and (cut := _cluster_cut(request, row, cuts)):
         return _quickest_of_long(request, log, row, cut)
-    pipelines = fast_doubles.PIPELINES if fast_doubles.are_many(request, row) else row.limits.pipelines
-    if not exact and (cut := pipeline_cut(request, row, cuts, pipelines)):
+    if not exact and (cut := pipeline_cut(request, row, cuts, fast_doubles.pipelines(request, row))):
         rule = f"registers and shared memory of a {'cluster' if cut.cluster > 1 else 'block'} hold the row"
         take(request, log, PIPELINE, rule, packs=row.packs, most=cut.most)
         return pipeline(request, log, row, cut)

@@ -175,6 +175,11 @@ def block(request: PlanRequest, row: Row) -> Cut | None:
     )
 
 
+def pipelines(request: PlanRequest, row: Row) -> tuple[Cut, ...]:
+    """The pipelines that may hold a row, in the order in which they are asked."""
+    return PIPELINES if are_many(request, row) else row.limits.pipelines
+
+
 def _block_in_flight(request: PlanRequest, row: Row, cut: Cut) -> float:
     """The part of the needed bytes in flight that blocks bring."""
     packs = cut.taken(row.packs)
