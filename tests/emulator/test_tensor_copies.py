@@ -398,5 +398,7 @@ def test_the_transpose_of_the_gallery():
 
 def test_the_time_is_not_modelled():
     args = softlab.TensorMap(np.zeros((8, 32), np.float32), (1, 32)), np.zeros(32, np.float32)
-    with pytest.raises(softlab.UnsupportedInstruction, match=r"'UTMALDG[^']*' \(line \d+ .*cp\.async\.bulk\.tensor\) have not been"):
+    with pytest.raises(
+        softlab.UnsupportedInstruction, match=r"'UTMALDG[^']*' \(line \d+ .*cp\.async\.bulk\.tensor\) have not been"
+    ):
         kernel(TWO_TILES).estimate(1, 32, args)
