@@ -154,7 +154,7 @@ def are_forward(request: PlanRequest, row: Row) -> bool:
 def are_many(request: PlanRequest, row: Row) -> bool:
     """Whether SMs hold only a part of these forward rows at once, so that the bytes in flight decide.
 
-    With fewer rows a row's own time decides, and more threads are faster.
+    Of fewer rows the time of one decides, and more threads are faster.
     """
     held = request.device.sm_count * HELD_BYTES
     return are_forward(request, row) and request.rows * request.cols * request.element.itemsize >= held

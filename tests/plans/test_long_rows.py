@@ -115,7 +115,7 @@ def test_the_time_of_clusters_by_hand() -> None:
     memory = 492 * (272_473 // 8) * 48 / (0.93 * 4.8e6)
     waited = 492 / (7 * 0.9) * (0.5 + 2 * 0.1)
     assert long_rows.microseconds(request, row, Cut(16, 512, 5)) == pytest.approx(math.hypot(memory, waited) + 5)
-    # 26 packs are not known, and one block of 512 threads with 8 packs is too few.
+    # The registers of 34 packs of 128 threads, and of 9 of 512, are not known.
     assert long_rows.microseconds(request, row, Cut(8, 128, 40)) == math.inf
     assert long_rows.microseconds(request, row, Cut(8, 512, 9)) == math.inf
     ring = best_of_steps(request, row)
