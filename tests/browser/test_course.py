@@ -34,6 +34,31 @@ def test_notebook(server, notebook, name):
     assert notebook.strangers == []
 
 
+#: Its module takes three seconds to load, as plotly's does on a slow computer.
+SLOW_WIDGET = """\
+import anywidget
+
+
+class Slow(anywidget.AnyWidget):
+    _esm = '''
+    await new Promise(resolve => setTimeout(resolve, 3000));
+    export default { render({ el }) { el.textContent = "here after all"; } };
+    '''
+
+
+Slow()
+"""
+
+
+def test_a_widget_that_loads_slowly_is_shown(server, notebook):
+    slow = new_notebook(cells=[new_code_cell(SLOW_WIDGET)], metadata=NOTEBOOK_METADATA)
+    nbformat.write(slow, server.folder / "slow.ipynb")
+    notebook.open(server, "slow.ipynb")
+    notebook.run_all()
+    expect(notebook.show(0)).to_contain_text("here after all", timeout=20_000)
+    assert notebook.console == []
+
+
 @pytest.mark.parametrize(
     ("name", "link", "words"),
     [

@@ -1,4 +1,5 @@
-// Colours the cells %%cuda and %%exercise as C++ in JupyterLab, and shows what a word means when a key reaches it.
+// Colours the cells %%cuda and %%exercise as C++ in JupyterLab, shows what a word means when a key reaches it, and gives
+// charts time to load.
 //
 // JupyterLab loads an extension as a container of module federation: an object with `init`, which takes the modules
 // that JupyterLab shares, and `get`, which gives the extension's own. It is written by hand here, so that softlab needs
@@ -36,6 +37,9 @@
     @media (min-width: 1200px) {
       #jp-left-stack { min-width: 310px !important; }
     }`;
+  // anywidget gives a widget two seconds to load. After that the widget stays empty, and nothing says so. A chart of
+  // plotly has 5 MB of code, which takes longer on a slow or busy computer.
+  const SECONDS_OF_ANYWIDGET = 2, SECONDS_OF_A_SLOW_COMPUTER = 60;
   let scope = {};
 
   // The module that JupyterLab itself uses.
@@ -80,6 +84,12 @@
     });
   }
 
+  function waitForSlowWidgets() {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = milliseconds => timeout(
+      milliseconds === SECONDS_OF_ANYWIDGET * 1000 ? SECONDS_OF_A_SLOW_COMPUTER * 1000 : milliseconds);
+  }
+
   const container = {
     init: given => {
       scope = given;
@@ -88,11 +98,12 @@
       const { INotebookTracker } = await shared('@jupyterlab/notebook');
       const plugin = {
         id: 'softlab-cuda:colours',
-        description: 'Colours the cells %%cuda and %%exercise as C++.',
+        description: 'Colours the cells %%cuda and %%exercise as C++, and gives charts time to load.',
         autoStart: true,
         // Voilà loads the extension, too, and has no notebooks to follow.
         optional: [INotebookTracker],
         activate: (app, tracker) => {
+          waitForSlowWidgets();
           const style = document.createElement('style');
           style.textContent = WORDS + NAMES;
           document.head.append(style);
