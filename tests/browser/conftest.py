@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 
-from tests.browser.pages import Notebook
+from tests.browser.pages import REDRAW_SECONDS, Notebook
 from tests.browser.servers import VIEWPORT, Server, copy_of_the_course, launch, launch_firefox, serving
+
+expect.set_options(timeout=REDRAW_SECONDS * 1000)
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +40,7 @@ def browser(chromium: Path, pytestconfig: pytest.Config, tmp_path_factory: pytes
 @pytest.fixture(scope="package")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport=VIEWPORT)
+    opened.set_default_timeout(REDRAW_SECONDS * 1000)
     yield opened
     opened.close()
 

@@ -55,7 +55,7 @@ def test_a_widget_that_loads_slowly_is_shown(server, notebook):
     nbformat.write(slow, server.folder / "slow.ipynb")
     notebook.open(server, "slow.ipynb")
     notebook.run_all()
-    expect(notebook.show(0)).to_contain_text("here after all", timeout=20_000)
+    expect(notebook.show(0)).to_contain_text("here after all")
     assert notebook.console == []
 
 
@@ -72,7 +72,7 @@ def test_a_link_to_the_kernels_opens_them(server, notebook, name, link, words):
     notebook.page.evaluate("index => jupyterapp.shell.currentWidget.content.scrollToItem(index, 'start')", last)
     notebook.page.locator(f".jp-RenderedMarkdown a[href*='{link.rpartition('/')[2]}']").last.click()
     panel = notebook.page.locator("#jp-main-dock-panel .lm-DockPanel-widget:visible").last
-    expect(panel).to_contain_text(words, timeout=20_000)
+    expect(panel).to_contain_text(words)
     assert notebook.console == []
     assert notebook.strangers == []
 
@@ -97,7 +97,7 @@ def test_an_exercise_is_answered(server, notebook):
             [index, answer],
         )
         verdict = notebook.show(index).locator(f".softlab-{state}")
-        expect(verdict).to_contain_text("in this notebook", timeout=20_000)
+        expect(verdict).to_contain_text("in this notebook")
         expect(verdict).to_contain_text("in the course")
     assert notebook.console == []
 
@@ -107,7 +107,7 @@ def test_the_file_browser_shows_the_lessons_and_what_they_link_to(server, notebo
     notebook.open(server, "00-start-here.ipynb")
     cut = """() => [...document.querySelectorAll('.jp-DirListing-itemText')]
         .filter(name => name.scrollWidth > name.clientWidth).map(name => name.innerText)"""
-    notebook.page.wait_for_function(f"() => ({cut})().length === 0", timeout=10_000)
+    notebook.page.wait_for_function(f"() => ({cut})().length === 0")
     notebook.page.set_viewport_size({"width": 900, "height": 800})
     narrow = notebook.page.evaluate(cut)
     notebook.page.set_viewport_size(VIEWPORT)

@@ -22,7 +22,7 @@ def app(request, browser, app_server):
     context = browser.new_context(viewport=VIEWPORT)
     opened = Page(context.new_page())
     opened.page.goto(f"{app_server.url}/?token={app_server.token}&theme={request.param}")
-    opened.page.locator(".widget-tab > .lm-TabBar .lm-TabBar-tab").first.wait_for(timeout=60_000)
+    opened.page.locator(".widget-tab > .lm-TabBar .lm-TabBar-tab").first.wait_for(timeout=REDRAW_SECONDS * 1000)
     yield opened
     context.close()
 
@@ -41,7 +41,7 @@ def test_the_page_follows_the_readers_system_and_its_tabs_fit(browser, app_serve
         page = context.new_page()
         page.goto(f"{app_server.url}/?token={app_server.token}")
         tabs = page.locator(".widget-tab > .lm-TabBar .lm-TabBar-tab")
-        tabs.first.wait_for(timeout=60_000)
+        tabs.first.wait_for(timeout=REDRAW_SECONDS * 1000)
         shade = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
         shades[scheme] = int(shade.removeprefix("rgb(").partition(",")[0])
         boxes = [tab.bounding_box() for tab in tabs.all()]
@@ -58,7 +58,7 @@ def test_every_explorer(app):
         tabs.nth(number).click()
         area = app.page.locator(".widget-tab-contents > :not(.lm-mod-hidden)").first
         # The explorer comes below its first sentence once it is made.
-        area.locator(":scope > *").nth(1).wait_for(timeout=30_000)
+        area.locator(":scope > *").nth(1).wait_for(timeout=REDRAW_SECONDS * 1000)
         # Every control is moved in the notebooks; here it is the first one: that the page and its kernel are connected.
         before = app.settled_picture(area)
         app.operate(app.controls(area)[0])

@@ -117,7 +117,7 @@ class Opened:
         found = self.page.locator(".softlab-explorer").all()
         for one in found:
             one.scroll_into_view_if_needed()
-            expect(one).to_have_attribute("data-ready", "yes", timeout=20_000)
+            expect(one).to_have_attribute("data-ready", "yes")
         return found
 
 
