@@ -39,8 +39,8 @@ memory) or of the whole GPU (L2, DRAM), as the key's entry says.
   multiplies it. Also MOVM.16.MT88.
 - ``interval.CLASS.warps.N``: As for other classes. ``interval.HMMA.16816.F32.unkept.warps.N`` and its like: no source
   is kept for reuse; ``....stall.N``: one warp per scheduler, and N cycles as the stall count.
-- ``interval.mixed.A+B`` of two products; ``interval.mixed.A.of.N.B`` of a product, and FFMA, LOP3, IMAD or DFMA that
-  work on its result.
+- ``interval.mixed.A+B`` of two products; ``interval.mixed.A.of.N.B`` of a product, and FFMA, LOP3, IMAD, HFMA2 or
+  DFMA that work on its result.
 - ``latency.LDSM.16.M88``, ``.M88.2``, ``.M88.4``, ``.MT88`` and so on (transposed), ``....conflict.N``: Load to use; N
   rows of a matrix share their banks: 1, 2, 4, 8. ``interval_sm.LDSM...``, ``interval_sm.STSM...``: Cycles per warp
   instruction of the whole SM; ``.warps.N``: with N warps. ``latency.STSM.16.M88.LDS``: a store and a load together.
