@@ -1,7 +1,7 @@
 """Plans: which kernel, pack, block and grid a softmax takes on a GPU, and every question that leads to that answer.
 
 A plan is made before anything runs. It follows from the shape, the type and the device's limits alone. The policy
-"oneflow" is the reference design's own dispatch (:mod:`softlab.plans.oneflow`), "fast" is ours
+"oneflow" is the reference design's own dispatch (:mod:`softlab.plans.oneflow`). "fast" and "invariant" are ours
 (:mod:`softlab.plans.fast`).
 """
 

@@ -1,4 +1,8 @@
-"""Rows of doubles in the policy "fast": the grid kernel or the ring kernel, where threads take longer than memory.
+"""Rows of doubles in the policy "fast", where threads take longer than memory.
+
+Short forward rows take the lanes or the block that bring most of the bytes that they need in flight. Longer ones take
+the first pipeline that holds them. Of rows that no pipeline holds, and of long gradients, the times of the grid kernel
+and of the ring kernel decide.
 
 In softmax the grid kernel keeps the exponentials of doubles, and the ring kernel computes them twice. Where memory is
 fast, that decides. A row of a group takes the sixth root of the sum of sixth powers of memory's and the threads' times,

@@ -1,7 +1,7 @@
 """What every policy shares: the request, the recorded steps, the choice that comes out, and the operators.
 
-A policy is a function ``choose(request, steps) -> Choice``. :mod:`softlab.plans.oneflow` and :mod:`softlab.plans.fast`
-are the two that there are.
+A policy is a function ``choose(request, steps) -> Choice``. :mod:`softlab.plans.oneflow` has that of "oneflow", and
+:mod:`softlab.plans.fast` that of "fast" and "invariant".
 """
 
 from __future__ import annotations
