@@ -50,13 +50,17 @@ def keep(values: Int64s, shift: int, count: int, kept: Int64s, ends: Int64s, par
     there are. ends: where each part of the values ends."""
     found, k = 0, 0
     for part in range(parts):
-        first, end = k, ends[part]
-        while k < end:
-            value = values[k] >> shift
-            if k == first or value != values[k - 1] >> shift:
+        end = ends[part]
+        if k < end:
+            last = values[k] >> shift
+            kept[found] = last
+            found += 1
+            for at in range(k + 1, end):  # without a branch, which no processor could foresee
+                value = values[at] >> shift
                 kept[found] = value
-                found += 1
-            k += 1
+                found += value != last
+                last = value
+            k = end
     return found
 
 

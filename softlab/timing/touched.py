@@ -238,13 +238,12 @@ def pick(
     each: Int64s, span: int, least: int, shift: int, digit: int, unwanted: int, every: Int64s, times: Int64s
 ) -> int:  # fmt: skip
     """Write the sectors of which a ``digit`` of their sums is not 0, and no ``unwanted`` bit set, and what the digit
-    is. How many there are."""
+    is. How many there are; behind them is room for one more."""
     number = 0
-    for at in range(span):
+    for at in range(span):  # without a branch, which no processor could foresee
         own = each[at] >> shift & digit
-        if own > 0 and not each[at] & unwanted:
-            every[number], times[number] = least + at, own
-            number += 1
+        every[number], times[number] = least + at, own
+        number += (own > 0) & ((each[at] & unwanted) == 0)
     return number
 
 
@@ -308,7 +307,7 @@ class Touched:
         count, span = len(self._found), self._span
         if not (self._is_close and _PICK.ready(compiled_blocks(), _SECTOR * count)):
             return summed(self._by_sector, wanted, unwanted)
-        every, times = np.empty(count, np.int64), np.empty(count, np.int64)
+        every, times = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
         shift, others = _PLACES[wanted], _DIGIT << _PLACES[unwanted] if unwanted else 0
         found = _PICK.call(id(self._tallied), span, self._least, shift, _DIGIT, others, id(every), id(times))
         return every[:found], times[:found]
