@@ -17,7 +17,7 @@ from softlab.timing.first_loads import first_loads
 from softlab.timing.touched import ANY, ATOMICS, LOADS, STORES, BlockSectors, Touched
 
 #: Whether a request of each kind loads, and does nothing else.
-_BRINGS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY) for kind in Kind])
+BRINGS = np.array([kind in (Kind.LOAD, Kind.ASYNC_COPY) for kind in Kind])
 #: Numbers, which NumPy compares faster than members.
 _GLOBAL, _LOCAL = int(Space.GLOBAL), int(Space.LOCAL)
 _LOAD, _STORE = int(Kind.LOAD), int(Kind.STORE)
@@ -230,7 +230,7 @@ class Columns:
         turns = np.full(len(self.blocks), -1)
         turns[self.blocks.searchsorted(blocks)] = np.arange(len(blocks))
         turn = turns[self.row]
-        chosen = ((turn >= 0) & self._global(_BRINGS)).nonzero()[0]
+        chosen = ((turn >= 0) & self._global(BRINGS)).nonzero()[0]
         counts = self.counts[chosen]
         before = self.counts.cumsum()[chosen] - counts.cumsum()
         sectors = self.sectors[before.repeat(counts) + np.arange(counts.sum())]
@@ -247,7 +247,12 @@ class Columns:
     @cached_property
     def row(self) -> np.ndarray:
         """(m,) int64: the place of each request's block in :attr:`blocks`."""
-        return np.searchsorted(self.blocks, self.block_of_stream)[self.owner]
+        return self.row_of_stream[self.owner]
+
+    @cached_property
+    def row_of_stream(self) -> np.ndarray:
+        """The place of each warp's block in :attr:`blocks`: int64 (warps,)."""
+        return self.blocks.searchsorted(self.block_of_stream)
 
     def _global(self, kinds: np.ndarray) -> np.ndarray:
         return self._in_global & kinds[self.kind]

@@ -24,8 +24,9 @@ from statistics import median
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
-from softlab.emulator.machine.native_python import CompiledFunction, Floats, Int64s
-from softlab.timing.columns import Columns
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Floats, Int64s
+from softlab.sass.streams import Space
+from softlab.timing.columns import BRINGS, Columns
 from softlab.timing.distinct import ascending, distinct
 
 #: Blocks of the sample that are compared with each other, and accesses by which one is earlier: two next to each other
@@ -36,8 +37,10 @@ _ENOUGH = 32
 #: Bits of a block, a pair of sectors and the number of an access together. A pair has 42, and a launch of a warp that
 #: loads a million times has 62 in a block at most.
 _MOST_BITS = 62
-#: What NumPy takes for two blocks that are compared, in units of 100 microseconds.
-_TWO_BLOCKS = 0.2
+#: What NumPy takes for two blocks that are compared, and for the calls that find what blocks load and for each sector
+#: of a launch, in units of 100 microseconds.
+_TWO_BLOCKS, _CALLS, _SECTOR = 0.2, 0.5, 0.0002
+_GLOBAL = int(Space.GLOBAL)
 #: Accesses that cover at least this share of what lies between their ends cover it all.
 _COVERED = 0.9
 #: Blocks load parts of their own if they have together this share of what each has, summed.
@@ -74,8 +77,107 @@ def loaded(columns: Columns) -> dict[int, Loaded]:
     known = columns.blocks.tolist()
     last = len(known) - 1
     compared = known if last < _COMPARED else [known[k * last // (_COMPARED - 1)] for k in range(_COMPARED)]
-    turn, sectors, numbers = columns.loads_of(compared)
-    return dict(zip(compared, _first(turn, sectors >> 1, numbers, len(compared)), strict=True))
+    found = None
+    if _GATHER.ready(compiled_blocks(), _CALLS + _SECTOR * len(columns.sectors)):
+        found = _compiled(columns, compared)
+    if found is None:
+        turn, sectors, numbers = columns.loads_of(compared)
+        found = _first(turn, sectors >> 1, numbers, len(compared))
+    return dict(zip(compared, found, strict=True))
+
+
+def reach(
+    sectors: Int64s, counts: Int64s, space: Bytes, kind: Bytes, brings: Bytes, requests: Int64s, turns: Int64s,
+    warps: int, ends: Int64s,
+) -> int:  # fmt: skip
+    """As :func:`gather`, the ``ends`` alone. How many bits a number has."""
+    found, largest, least, greatest, last, bits = 0, 0, 0, -1, -1, 0
+    request, at = 0, 0
+    for warp in range(warps):
+        for number in range(requests[warp]):
+            end = at + counts[request]
+            if turns[warp] >= 0 and space[request] == _GLOBAL and brings[kind[request]] and end > at:
+                if found == 0:
+                    least, greatest = sectors[at], sectors[at]
+                for k in range(at, end):
+                    least, greatest = min(least, sectors[k]), max(greatest, sectors[k])
+                found, largest, last = 1, max(largest, number), max(last, turns[warp])
+            request, at = request + 1, end
+    least, greatest = least >> 1, greatest >> 1
+    while largest >> bits > 0:
+        bits += 1
+    ends[0], ends[1], ends[2] = least, greatest - least + 1, bits
+    size = bits
+    while (last + 1) * ends[1] >> size - bits > 0:
+        size += 1
+    return size
+
+
+def gather(
+    sectors: Int64s, counts: Int64s, space: Bytes, kind: Bytes, brings: Bytes, requests: Int64s, turns: Int64s,
+    warps: int, most: int, keys: Int64s, ends: Int64s,
+) -> int:  # fmt: skip
+    """Write a number for each sector that a warp with a turn, not -1, loads from global memory: its turn, pair of
+    sectors and access, as :func:`_first` has them. How many there are; -1 if one has more bits than ``most``.
+
+    ``ends``: the least pair, how many places there are from it on, and the bits of an access.
+    """
+    if reach(sectors, counts, space, kind, brings, requests, turns, warps, ends) > most:
+        return -1
+    request, at, found = 0, 0, 0
+    for warp in range(warps):
+        for number in range(requests[warp]):
+            end = at + counts[request]
+            if turns[warp] >= 0 and space[request] == _GLOBAL and brings[kind[request]]:
+                before = turns[warp] * ends[1] - ends[0]
+                for k in range(at, end):
+                    keys[found] = (before + (sectors[k] >> 1)) << ends[2] | number
+                    found += 1
+            request, at = request + 1, end
+    return found
+
+
+def part(
+    ordered: Int64s, count: int, least: int, span: int, bits: int, blocks: int, pairs: Int64s, first: Int64s,
+    limits: Int64s,
+) -> int:  # fmt: skip
+    """Of the ascending numbers of :func:`gather` the pairs, each once, to ``pairs``, and the first access to each to
+    ``first``. limits: where the pairs of each block begin, and the last ones end. How many there are."""
+    found, turn, begin, last = 0, 0, 0, -1
+    limits[0] = 0
+    for k in range(count):
+        place = ordered[k] >> bits
+        if place != last:
+            while place >= begin + span:
+                turn += 1
+                begin += span
+                limits[turn] = found
+            pairs[found], first[found], last = least + place - begin, ordered[k] & (1 << bits) - 1, place
+            found += 1
+    while turn < blocks:
+        turn += 1
+        limits[turn] = found
+    return found
+
+
+_GATHER, _PART = CompiledFunction(gather), CompiledFunction(part)
+
+
+def _compiled(columns: Columns, compared: Sequence[int]) -> list[Loaded] | None:
+    """As :func:`_first`, of the compared blocks; None where a number would have too many bits."""
+    turns = np.full(len(columns.blocks), -1)
+    turns[columns.blocks.searchsorted(compared)] = np.arange(len(compared))
+    turns = turns[columns.row_of_stream]
+    given = columns.sectors, columns.counts, columns.space, columns.kind, BRINGS, columns.requests, turns
+    arrays = tuple(map(np.ascontiguousarray, given))
+    keys, ends = np.empty(len(columns.sectors), np.int64), np.empty(3, np.int64)
+    count = _GATHER.call(*map(id, arrays), len(turns), _MOST_BITS, id(keys), id(ends))
+    if count < 0:
+        return None
+    ordered, (least, span, bits) = ascending(keys[:count]), ends.tolist()
+    pairs, first, places = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(len(compared) + 1, np.int64)
+    _PART.call(id(ordered), count, least, span, bits, len(compared), id(pairs), id(first), id(places))
+    return [(pairs[low:high], first[low:high]) for low, high in pairwise(places.tolist())]
 
 
 def _first(turn: np.ndarray, pairs: np.ndarray, numbers: np.ndarray, blocks: int) -> list[Loaded]:

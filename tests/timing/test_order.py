@@ -120,6 +120,31 @@ def test_warps_of_a_block_need_not_be_neighbours():
     assert mixed[0][1].tolist() == [0, 1, 1, 2, 0, 1, 1, 2]
 
 
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@pytest.mark.parametrize("places", [90, 1 << 20, 1 << 60], ids=["few", "many", "blocks one by one"])
+@pytest.mark.parametrize("blocks", [1, 3, 9])
+def test_what_blocks_load_is_the_same_in_both_forms(places: int, blocks: int) -> None:
+    """Of requests of all kinds to all memories, of warps that are in no order."""
+    random, streams = np.random.default_rng(places + blocks), []
+    for warp in range(4 * blocks):
+        requests = int(random.integers(0, 40))
+        counts = random.integers(0, 33, requests)
+        offsets = np.concatenate(([0], counts.cumsum()))
+        sectors = random.integers(1 << 30, (1 << 30) + places, int(offsets[-1]))
+        numbers = np.arange(requests, dtype=np.int32)
+        space, kind = (random.choice(of, requests).astype(np.uint8) for of in ([*Space, 0, 0, 0, 0], [*Kind, 0, 0]))
+        accesses = Accesses(numbers, space, kind, np.ones(requests, np.int32), offsets, sectors)
+        streams.append(WarpStream(warp % blocks, warp // blocks, numbers, np.ones(requests, np.uint32), accesses))
+    columns, found = Columns.of(streams), []
+    for choice in ("none", "all"):
+        with compiling(choice):
+            found.append(loaded(columns))
+    assert list(found[0]) == list(found[1])
+    for one, other in zip(found[0].values(), found[1].values(), strict=True):
+        for mine, same in zip(one, other, strict=True):
+            np.testing.assert_array_equal(mine, same)
+
+
 def test_one_block_or_memory_of_its_own_says_nothing():
     assert found([block(np.arange(PAIRS))]) is NEVER
     assert found([block(np.arange(PAIRS))] * 2, share=1.0) is NEVER
