@@ -53,9 +53,22 @@ def _references(values: list[Any], number: int) -> int:
 _ALONE = _references([object()], 0)
 
 
-def is_alone(values: list[Any], number: int) -> bool:
-    """Whether nobody has an item but the list."""
-    return _references(values, number) == _ALONE
+def is_held_alone(value: Any) -> bool:
+    """Whether nobody has an item of a list but the list and the one variable of the caller."""
+    return getrefcount(value) == _HELD_ALONE
+
+
+def _held_alone(values: list[Any]) -> int:
+    value = values[0]
+    return _references_of(value)
+
+
+def _references_of(value: Any) -> int:
+    return getrefcount(value)
+
+
+#: The references to an item that a list and a variable of the caller have.
+_HELD_ALONE = _held_alone([object()])
 
 
 def bring(now: Lanes, home: list[Value], number: int, value: Value, choice: str) -> None:

@@ -13,8 +13,8 @@ from softlab.sass import loop_code, native_loops, native_requests
 from softlab.sass.barriers import Convergence
 from softlab.sass.decode import Code
 from softlab.sass.form import PAIRS, PREDICATE, Named, is_per_warp
-from softlab.sass.homes import is_alone
-from softlab.sass.lanes import WARP, Lanes, Value, unpack
+from softlab.sass.homes import is_held_alone
+from softlab.sass.lanes import WARP, Lanes, Value, all_true, unpack
 from softlab.sass.log import Log
 from softlab.sass.loops import Loop
 from softlab.sass.memory import BlockMemory, interleaved
@@ -195,22 +195,25 @@ class Frame:
     def _give_paths(self, room: Room) -> None:
         """Give all paths back to the machine: those in the loop and those that left it."""
         gone = room.gone[: room.state[native_loops.GONE]]
-        order = np.argsort(gone[:, 0], kind="stable")
-        gone = gone[order]
-        limits = [*np.flatnonzero(np.diff(gone[:, 0], prepend=-1)).tolist(), len(gone)]
+        if not len(gone):
+            return
+        keys = gone[:, 0] * room.warps + gone[:, 1]
+        order = keys.argsort(kind="stable")
+        keys, pcs, warps, masks = keys[order], gone[order, 0], gone[order, 1], gone[order, 2].astype(np.uint32)
+        once = all_true(keys[1:] != keys[:-1])
+        limits = [0, *((pcs[1:] != pcs[:-1]).nonzero()[0] + 1).tolist(), len(pcs)]
         for first, end in pairwise(limits):
-            self._push(int(gone[first, 0]), gone[first:end])
+            self._push(int(pcs[first]), warps[first:end], masks[first:end], once)
 
-    def _push(self, pc: int, paths: np.ndarray) -> None:
-        """Let paths go on at an instruction, those of one warp in their order."""
-        order = np.argsort(paths[:, 1], kind="stable")
-        warps, masks = paths[order, 1], paths[order, 2].astype(np.uint32)
-        while True:
+    def _push(self, pc: int, warps: np.ndarray, masks: np.ndarray, once: bool) -> None:
+        """Let paths go on at an instruction, those of one warp in their order. once: whether each warp has only one."""
+        while not once:
             first = np.concatenate(([True], warps[1:] != warps[:-1]))
+            if all_true(first):
+                break
             self._machine.push(pc, Lanes(warps[first], masks[first], self._machine.live))
-            if first.all():
-                return
             warps, masks = warps[~first], masks[~first]
+        self._machine.push(pc, Lanes(warps, masks, self._machine.live))
 
     # The log
 
@@ -304,34 +307,35 @@ class _OfLoop:
         specials = [_special(machine, one, warps) for one in loop.specials]
         self._kept = specials  # so that they stay where they are
         self.pointers = np.array([0] * len(loop.registers) + list(map(id, specials)), np.int64)
+        #: Of each register its place among the pointers, number and shape, and whether the loop writes it.
+        self._kinds = [
+            (at, number, (warps, 1 if is_per_warp(number) else WARP), number in loop.written)
+            for at, number in enumerate(loop.registers)
+        ]
         #: Of registers that are only read what the machine has, and that with a place for each lane.
         self._copies: dict[int, tuple[Any, np.ndarray]] = {}
 
     def bring(self, machine: Host) -> None:
         """Give each register of the loop a place for each lane, or each warp if a warp has it once."""
-        home = machine.registers
+        home, pointers = machine.registers, self.pointers
         home[PAIRS].clear()
-        for at, number in enumerate(self._loop.registers):
-            self.pointers[at] = id(self._place(home, number))
+        for at, number, shape, written in self._kinds:
+            value = home[number]
+            fits = type(value) is np.ndarray and value.shape == shape and value.flags.c_contiguous
+            if not fits or (written and not (is_held_alone(value) and value.base is None)):
+                value = self._placed(home, number, shape, written)
+            pointers[at] = id(value)
 
-    def _place(self, home: list[Any], number: int) -> np.ndarray:
-        """The items of a register, one behind the other."""
+    def _placed(self, home: list[Any], number: int, shape: tuple[int, int], written: bool) -> np.ndarray:
+        """The items of a register in an array of this shape."""
         value = home[number]
-        shape = self.room.warps, 1 if is_per_warp(number) else WARP
-        fits = type(value) is np.ndarray and value.shape == shape and value.flags.c_contiguous
-        if number in self._loop.written:
-            del value
-            if fits and is_alone(home, number) and home[number].base is None:
-                return home[number]
-            found = np.empty(shape, _TRUTH if number >= PREDICATE else _WORD)
-            found[...] = home[number]
+        known = None if written else self._copies.get(number)
+        if known is not None and known[0] is value:
+            return known[1]
+        found = np.empty(shape, _TRUTH if number >= PREDICATE else _WORD)
+        found[...] = value
+        if written:
             home[number] = found
-            return found
-        if fits:
-            return value
-        known = self._copies.get(number)
-        if known is None or known[0] is not value:
-            found = np.empty(shape, _TRUTH if number >= PREDICATE else _WORD)
-            found[...] = value
-            known = self._copies[number] = value, found
-        return known[1]
+        else:
+            self._copies[number] = value, found
+        return found
