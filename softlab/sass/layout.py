@@ -16,11 +16,12 @@ Arranged = tuple[np.ndarray, ...]
 
 
 def place(
-    warp: Int64s, mask: UInt32s, start: Int64s, length: Int64s, entries: int,
+    warp: Int64s, mask: UInt32s, start: Int64s, length: Int64s, order: Int64s, entries: int,
     ends: Int64s, begins: Int64s, instruction: Int32s, active: UInt32s,
 ) -> int:  # fmt: skip
-    """Put the instructions of each entry behind those of its warp, which end at ``ends`` until now."""
-    for entry in range(entries):
+    """Put the instructions of each entry, in this order, behind those of its warp, which end at ``ends`` until now."""
+    for number in range(entries):
+        entry = order[number]
         at, first, count = ends[warp[entry]], start[entry], length[entry]
         begins[entry] = at
         for k in range(count):
@@ -67,21 +68,28 @@ def measured(warp: np.ndarray, mask: np.ndarray, length: np.ndarray, warps: int)
 
 
 def lay_out(
-    warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: np.ndarray, limits: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: np.ndarray, limits: np.ndarray,
+    order: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """The instructions of all warps, int32, the lanes that execute them, uint32, and where each entry begins, int64.
 
     Arguments:
         warp, start, length: int64 (entries,), the warp of a run, its first instruction, and how many there are.
         mask: uint32 (entries,), its lanes. limits: int64 (warps + 1,), where the instructions of each warp begin.
+        order: int64 (entries,), the entries of each warp as it executes them; None: as they come.
     """
-    total = int(limits[-1])
-    if not _PLACE.ready(compiled_blocks(), _ENTRY * len(warp) + _INSTRUCTION * total):
-        return by_numpy(warp, mask, start, length, total)
-    begins, ends = np.empty(len(warp), np.int64), limits.copy()
-    instruction, active = np.empty(total, np.int32), np.empty(total, np.uint32)
-    given = tuple(map(np.ascontiguousarray, (warp, mask, start, length)))
-    _PLACE.call(*map(id, given), len(warp), id(ends), id(begins), id(instruction), id(active))
+    total, count = int(limits[-1]), len(warp)
+    begins = np.empty(count, np.int64)
+    if not _PLACE.ready(compiled_blocks(), _ENTRY * count + _INSTRUCTION * total):
+        if order is None:
+            return by_numpy(warp, mask, start, length, total)
+        instruction, active, moved = by_numpy(warp[order], mask[order], start[order], length[order], total)
+        begins[order] = moved
+        return instruction, active, begins
+    order = np.arange(count) if order is None else order
+    ends, instruction, active = limits.copy(), np.empty(total, np.int32), np.empty(total, np.uint32)
+    given = tuple(map(np.ascontiguousarray, (warp, mask, start, length, order)))
+    _PLACE.call(*map(id, given), count, id(ends), id(begins), id(instruction), id(active))
     return instruction, active, begins
 
 

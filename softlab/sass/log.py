@@ -190,13 +190,8 @@ class Log:
         for at, starts, lengths in self._spread:
             start[begins[at] : begins[at + 1]], length[begins[at] : begins[at + 1]] = starts, lengths
         limits, part = measured(warp, mask, length, setup.warps)
-        if part:
-            order = as_executed(warp, mask, start, length)
-            instruction, came, moved = lay_out(warp[order], mask[order], start[order], length[order], limits)
-            begins = np.empty_like(moved)
-            begins[order] = moved
-        else:
-            instruction, came, begins = lay_out(warp, mask, start, length, limits)
+        order = as_executed(warp, mask, start, length) if part else None
+        instruction, came, begins = lay_out(warp, mask, start, length, limits, order)
         active = self._guarded(came, begins)
         block = setup.interpreted[setup.row_of_block]
         number = np.arange(setup.warps) % setup.warps_per_block

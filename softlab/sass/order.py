@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
-from softlab.emulator.machine.native_python import CompiledFunction, Int64s, UInt32s
+from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s, UInt32s
 
 #: Sets of lanes of a warp at most, with one that is being made.
 _SETS = 33
@@ -95,7 +95,41 @@ def follow(
     return done
 
 
-_FOLLOW = CompiledFunction(follow)
+def by_warp(
+    warp: Int64s, mask: UInt32s, start: Int64s, length: Int64s, entries: int, warps: int, ends: Int64s, lanes: Int64s,
+    parted: Bytes, order: Int64s, masks: UInt32s, starts: Int64s, lengths: Int64s, places: Int64s, limits: Int64s,
+) -> int:  # fmt: skip
+    """Write to ``order`` the entries of each warp as they come, one warp after the other. Those of the warps whose
+    lanes part come to ``masks``, ``starts`` and ``lengths``, as for :func:`follow`, and to ``places`` where they stand
+    in the order. How many such warps there are.
+
+    ends: zeros, one per warp and one more. lanes: -1 per warp. parted: zeros per warp.
+    """
+    for k in range(entries):
+        one = warp[k]
+        ends[one + 1] += 1
+        if lanes[one] >= 0 and lanes[one] != mask[k]:
+            parted[one] = 1
+        lanes[one] = mask[k]
+    for one in range(warps):
+        ends[one + 1] += ends[one]
+    for k in range(entries):
+        order[ends[warp[k]]] = k
+        ends[warp[k]] += 1
+    found, filled, begin = 0, 0, 0
+    for one in range(warps):
+        if parted[one]:
+            for at in range(begin, ends[one]):
+                k = order[at]
+                masks[filled], starts[filled], lengths[filled], places[filled] = mask[k], start[k], length[k], at
+                filled += 1
+            found += 1
+            limits[found] = filled
+        begin = ends[one]
+    return found
+
+
+_FOLLOW, _BY_WARP = CompiledFunction(follow), CompiledFunction(by_warp)
 
 
 def as_executed(warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -105,6 +139,8 @@ def as_executed(warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: n
         warp, start, length: int64 (entries,), the warp of a run, its first instruction, and how many there are.
         mask: uint32 (entries,), its lanes.
     """
+    if _FOLLOW.ready(compiled_blocks(), _ENTRY * len(warp)) and _BY_WARP.ready(compiled_blocks(), _ENTRY * len(warp)):
+        return _compiled(warp, mask, start, length)
     order = np.argsort(warp, kind="stable")
     masks, warps = mask[order], warp[order]
     changes = (masks[1:] != masks[:-1]) & (warps[1:] == warps[:-1])
@@ -115,15 +151,28 @@ def as_executed(warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: n
     places = np.flatnonzero(parted[warps])
     chosen = order[places]
     limits = np.concatenate(([0], np.cumsum(np.bincount(warp[chosen])[parted.nonzero()[0]])))
-    masks, starts, lengths = (np.ascontiguousarray(one[chosen]) for one in (mask, start, length))
-    sets, found, count = np.zeros(3 * _SETS, np.int64), np.zeros(len(chosen), np.int64), len(limits) - 1
-    if _FOLLOW.ready(compiled_blocks(), _ENTRY * len(chosen)):
-        given = map(id, (masks, starts, lengths))
-        done = _FOLLOW.call(*given, count, id(limits), id(sets), id(found))
-    else:  # numbers of lists are quicker in Python than those of arrays
-        lists: tuple[Any, ...] = tuple(one.tolist() for one in (masks, starts, lengths, limits, sets, found))
-        done = follow(lists[0], lists[1], lists[2], count, lists[3], lists[4], lists[5])
-        found = np.array(lists[5], np.int64)
+    # Numbers of lists are quicker in Python than those of arrays.
+    lists: tuple[Any, ...] = tuple(one[chosen].tolist() for one in (mask, start, length))
+    sets, found, count = [0] * (3 * _SETS), [0] * len(chosen), len(limits) - 1
+    given: tuple[Any, ...] = limits.tolist(), sets, found
+    done = follow(lists[0], lists[1], lists[2], count, given[0], given[1], given[2])
     assert done == len(chosen), "each entry comes once"
     order[places] = chosen[found]
+    return order
+
+
+def _compiled(warp: np.ndarray, mask: np.ndarray, start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """As :func:`as_executed`."""
+    count, warps = len(warp), int(warp.max(initial=-1)) + 1
+    masks, limits = np.empty(count, np.uint32), np.zeros(warps + 1, np.int64)
+    order, starts, lengths, places, found = np.empty((5, count), np.int64)
+    given = tuple(map(np.ascontiguousarray, (warp, mask, start, length)))
+    state = np.zeros(warps + 1, np.int64), np.full(warps, -1), np.zeros(warps, np.uint8)
+    made = order, masks, starts, lengths, places, limits
+    several = _BY_WARP.call(*map(id, given), count, warps, *map(id, (*state, *made)))
+    sets, chosen = np.zeros(3 * _SETS, np.int64), int(limits[several])
+    done = _FOLLOW.call(*map(id, (masks, starts, lengths)), several, id(limits), id(sets), id(found))
+    assert done == chosen, "each entry comes once"
+    places = places[:chosen]
+    order[places] = order[places][found[:chosen]]
     return order

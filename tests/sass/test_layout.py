@@ -23,7 +23,7 @@ def test_all_forms_give_the_same_layout(count):
     total = int(limits[-1])
     wanted = by_numpy(warp, mask, start, length, total)
     made = np.zeros(total, np.int32), np.zeros(total, np.uint32), np.zeros(count, np.int64)
-    place(warp, mask, start, length, count, limits.copy(), made[2], made[0], made[1])
+    place(warp, mask, start, length, np.arange(count), count, limits.copy(), made[2], made[0], made[1])
     forms = [made]
     for choice in ("none", "all") if available() else ("none",):
         with compiling(choice):
@@ -32,6 +32,18 @@ def test_all_forms_give_the_same_layout(count):
         for one, other in zip(found, wanted, strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("choice", ["none", "all"] if available() else ["none"])
+def test_entries_may_be_in_another_order(choice):
+    """The entries backwards, in the order that turns them round again."""
+    warp, mask, start, length, limits = _entries(300)
+    back = slice(None, None, -1)
+    with compiling(choice):
+        wanted = lay_out(warp, mask, start, length, limits)
+        found = lay_out(warp[back], mask[back], start[back], length[back], limits, np.arange(300)[back])
+    for one, other in zip(found, (*wanted[:2], wanted[2][back]), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("choice", ["none", "all"] if available() else ["none"])
