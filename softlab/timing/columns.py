@@ -183,12 +183,20 @@ class Columns:
     def by_block(self, values: np.ndarray, of: np.ufunc) -> dict[int, Any]:
         """Block -> the sum or the largest of its warps' values (warps,), in the order of the streams."""
         found: dict[int, Any] = {}
-        blocks = self.block_of_stream
-        if len(blocks):
-            first = np.flatnonzero(np.concatenate(([True], blocks[1:] != blocks[:-1])))
-            for block, value in zip(blocks[first].tolist(), of.reduceat(values, first).tolist(), strict=True):
+        blocks, first = self._begins_of_blocks
+        if blocks:
+            for block, value in zip(blocks, of.reduceat(values, first).tolist(), strict=True):
                 found[block] = of(found[block], value).item() if block in found else value
         return found
+
+    @cached_property
+    def _begins_of_blocks(self) -> tuple[list[int], np.ndarray]:
+        """The block of each warp that follows one of another block, or none, and the places of these warps: int64."""
+        blocks = self.block_of_stream
+        first = np.ones(len(blocks), bool)
+        np.not_equal(blocks[1:], blocks[:-1], out=first[1:])
+        places = first.nonzero()[0]
+        return blocks[places].tolist(), places
 
     @cached_property
     def _what_is_touched(self) -> Touched:

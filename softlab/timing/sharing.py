@@ -159,7 +159,8 @@ def _in_order(
     if all(one.share <= 1 for one in regions):  # no block loads what others have loaded
         return regions
     known = loaded()
-    return [replace(one, order=order(known, one.first, one.last, blocks, per_wave, one.share)) for one in regions]
+    orders = [order(known, one.first, one.last, blocks, per_wave, one.share) for one in regions]
+    return [one if found is NEVER else replace(one, order=found) for one, found in zip(regions, orders, strict=True)]
 
 
 def _written(
