@@ -11,8 +11,8 @@ row. Here it takes another where that saves enough time by these predictions.
 
 Only clusters of sixteen blocks are looked at, and for forward rows of 16 bits those of eight small blocks: others were
 no faster. How many an SM holds follows from the registers that the compiler takes for such clusters, which are more
-than for single blocks. Where fewer would leave room for one more block, the plan says how many blocks an SM must hold
-(:data:`RESIDENT`), and the compiler keeps to that.
+than for single blocks. With fewer registers per thread an SM may hold one more block. Then the plan gives the number of
+blocks (:data:`RESIDENT`), and the compiler takes only the registers that fit.
 """
 
 from __future__ import annotations
