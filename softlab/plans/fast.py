@@ -433,7 +433,8 @@ def _with_instructions(
         if request.policy == INVARIANT or request.element.itemsize == 8:
             yield x, cut
         else:
-            yield flight.bounded(x, memory, _issue(request, row, cut)), cut
+            enough = flight.enough_time(request.element, cut.block_size)
+            yield flight.bounded(x, memory, _issue(request, row, cut), enough), cut
 
 
 def _issue(request: PlanRequest, row: Row, cut: Cut) -> float:
@@ -448,7 +449,10 @@ def _beside_block(request: PlanRequest, row: Row, block: Cut) -> WarpShape | Non
     if not known or row.packs > WARP_SIZE * flight.WARP_PACKS:
         return None
     memory, warp = _problem(request).memory, Cut(1, WARP_SIZE, flight.WARP_PACKS)
-    hides = [memory >= flight.ENOUGH_TIME * _issue(request, row, cut) for cut in (block, warp)]
+    hides = [
+        memory >= flight.enough_time(request.element, cut.block_size) * _issue(request, row, cut)
+        for cut in (block, warp)
+    ]
     return _over(row, WARP_SIZE) if hides == [False, True] else None
 
 

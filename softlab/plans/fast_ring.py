@@ -64,8 +64,11 @@ KEPT_PACKS = 4
 #: gained 3 %, one that would wait 3 or fewer lost up to 11 %. No more packs are kept than shorten the wait: each costs.
 KEPT_PACKS_OF_STRIPES = {1: 3, 2: 2}
 #: Bytes that an SM moves until the answer to a row's statistic comes. Between 100 and 200 KiB the time differs by less
-#: than 1 % (H100, 2026-11-27, 1400 launches of 69 lengths; with less the threads wait).
-ANSWER_BYTES = 160 * 1024
+#: than 1 % (H100, 2026-11-27, 1400 launches of 69 lengths; with less the threads wait). On an H200 gradients in one
+#: group lose 1 to 3 % with 144 KiB. Several groups of a fitting length lose less: where the times of steps promise
+#: ``SHORT_ANSWER`` of the time or more, 9 of 9 cells gained 0.2 to 2.1 %, and where they promised less, 32 cells lost
+#: 0.2 % in the mean (2026-12-01; doubles were not measured).
+ANSWER_BYTES, ANSWER_BYTES_OF_GROUPS, SHORT_ANSWER = 160 * 1024, 144 * 1024, 0.0025
 #: What a row and a pack of it cost a group's threads at least (H100, 2026-11-27; 31 lengths with 1 to 13 groups). Where
 #: rows begin anywhere, the two warps that exchange statistics have a head and a tail to move before they poll, and each
 #: 32 statistics take longer. The pack by the bytes of an element.
@@ -240,6 +243,10 @@ class RingShape:
         """Steps of a row."""
         return -(-self.packs // self.per_step)
 
+    def pack_bytes(self, row: Row) -> int:
+        """Bytes of one pack of each thread of a block, of all inputs."""
+        return row.inputs * self.block_size * WIDEST_PACK_BYTES
+
     def filled(self, row: Row) -> float:
         """The part of the threads' packs that the row fills."""
         threads = self.blocks_per_row * self.block_size
@@ -294,7 +301,13 @@ def _takes_stripes(request: PlanRequest) -> bool:
 
 
 def _shape(
-    request: PlanRequest, row: Row, groups: int, most_kept: int, size: int = 0, step: int = 0
+    request: PlanRequest,
+    row: Row,
+    groups: int,
+    most_kept: int,
+    size: int = 0,
+    step: int = 0,
+    answer_bytes: int = ANSWER_BYTES,
 ) -> RingShape | None:
     """The shape for a number of groups and the most packs that a thread keeps in registers; None if a row is too long.
 
@@ -310,20 +323,13 @@ def _shape(
     kept = min(most_kept, packs // 2 - 1) // per_step * per_step if most_kept else 0
     packs -= kept
     most_stages = (device.smem_per_block_optin - GRID_STATIC_BYTES) // bytes_per_pack // per_step * per_step
-    answer = ANSWER_BYTES / (bytes_per_pack * (row.inputs + 1) / row.inputs)
+    answer = answer_bytes / (bytes_per_pack * (row.inputs + 1) / row.inputs)
     microseconds = memory_microseconds(request, row, block_size * device.sm_count)
     most_fetched = MOST_UNDER_WAY // (per_step * bytes_per_pack) - ahead
     fetched = _fetched(groups, most_fetched, per_step * microseconds if most_kept else 0.0)
     stripes = kept > 0 and _takes_stripes(request)
-    most_lag = most_stages - ahead * per_step
     row_steps = math.ceil(packs / per_step)
-    if row_steps * per_step <= most_lag:
-        most_steps = min(most_lag // per_step, 2 * row_steps - 1 if kept else most_lag)  # kernel's invariant 8
-        lag = min(most_steps, row_steps + math.ceil(answer / per_step)) * per_step
-        again, late = 0, max(0.0, answer - (lag - packs)) / (lag // packs)
-    else:
-        lag = most_lag
-        again, late = row_steps - lag // per_step, answer
+    lag, again, late = _lag(packs, per_step, most_stages // per_step - ahead, answer, kept)
     moved = row.packs * groups / (device.sm_count * block_size) + again * per_step / 2
     steps_microseconds = PACK_MICROSECONDS[request.element.itemsize] * (row_steps * per_step + kept)
     issued = (_row_microseconds(row, blocks_per_row) + steps_microseconds) / microseconds
@@ -333,6 +339,19 @@ def _shape(
         blocks_per_row, groups, block_size, packs, per_step, lag + ahead * per_step, ahead, fetched, again, kept,
         stripes, late, time * block_size / GRID_BLOCK,
     )  # fmt: skip
+
+
+def _lag(packs: int, per_step: int, most_steps: int, answer: float, kept: int) -> tuple[int, int, float]:
+    """Packs by which results are behind loads, steps that are read again, and packs that a row waits for its answer.
+
+    At most ``most_steps`` steps of ``per_step`` packs lie between; the answer takes ``answer`` packs.
+    """
+    row_steps = math.ceil(packs / per_step)
+    if row_steps > most_steps:
+        return most_steps * per_step, row_steps - most_steps, answer
+    most_steps = min(most_steps, 2 * row_steps - 1) if kept else most_steps  # kernel's invariant 8
+    lag = min(most_steps, row_steps + math.ceil(answer / per_step)) * per_step
+    return lag, 0, max(0.0, answer - (lag - packs)) / (lag // packs)
 
 
 def _fetched(groups: int, most: int, step_microseconds: float) -> int:
@@ -367,7 +386,8 @@ def fitted(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
 def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
     """The shape whose steps suit the row, or the given one where that saves too little.
 
-    A step takes a time of its own. So fewer, larger steps are faster while memory has not too much to bring at once.
+    A step takes a time of its own. So fewer, larger steps are faster while memory has not too much to bring at once. Of
+    rows of one pack the prediction is too good (``FEWEST_PACKS``), so any other shape is taken instead.
     """
     many = request.rows >= STEP_ITERATIONS * shape.groups
     if shape.kept or shape.again or not many or not steps_are_known(request, row):
@@ -376,6 +396,8 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
     if best is None:
         return shape
     now, new = (stepped_microseconds(request, row, one) for one in (shape, best))
+    if shape.row_steps * shape.per_step < FEWEST_PACKS:
+        return best
     return best if new < (1 - STEP_GAIN) * now else shape
 
 
@@ -400,21 +422,39 @@ def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
         for block_size in (STEP_BLOCKS_OF_DOUBLES if doubles else STEP_BLOCKS[inputs])
         for packs in (STEP_PACKS_OF_DOUBLES if doubles else STEP_PACKS[inputs])
         for groups in range(1, most + 1)
-        if (shape := _shape(request, row, groups, 0, block_size, packs))
-        and _suits(shape, row, MOST_UNDER_WAY if doubles else STEP_UNDER_WAY[inputs])
+        for answer in _step_answers(request, row, groups)
+        if (shape := _shape(request, row, groups, 0, block_size, packs, answer))
+        and _suits(shape, row, MOST_UNDER_WAY if doubles else STEP_UNDER_WAY[inputs], answer)
     ]
-    return min(candidates, key=lambda shape: stepped_microseconds(request, row, shape), default=None)
+
+    def time(shape: RingShape) -> float:
+        short = 0.0 if _answered(shape, row, ANSWER_BYTES) else SHORT_ANSWER
+        return (1 + short) * stepped_microseconds(request, row, shape)
+
+    return min(candidates, key=time, default=None)
 
 
-def _suits(shape: RingShape, row: Row, most_under_way: int) -> bool:
+def _step_answers(request: PlanRequest, row: Row, groups: int) -> tuple[int, ...]:
+    """The bytes that an SM may move until the answer comes, where ``groups`` rows run at once."""
+    several = groups > 1 and row.inputs > 1 and request.element.itemsize < 8
+    return (ANSWER_BYTES, ANSWER_BYTES_OF_GROUPS) if several else (ANSWER_BYTES,)
+
+
+def _suits(shape: RingShape, row: Row, most_under_way: int, answer_bytes: int) -> bool:
     """Whether the ring holds a row and its answer in few steps, and memory has not too much to bring at once."""
-    pack_bytes = row.inputs * shape.block_size * WIDEST_PACK_BYTES
-    under_way = (shape.ahead + shape.fetched) * shape.per_step * pack_bytes
-    row_packs = shape.row_steps * shape.per_step
-    few = shape.row_steps <= STEP_COUNTS[row.inputs] and row_packs >= FEWEST_PACKS
-    # Whole steps: results of a row begin with the step that its answer has come for.
-    answered = shape.lag - row_packs >= ANSWER_BYTES / (pack_bytes * (row.inputs + 1) / row.inputs)
-    return few and answered and _holds_answer(shape, 1) and under_way <= most_under_way
+    under_way = (shape.ahead + shape.fetched) * shape.per_step * shape.pack_bytes(row)
+    few = shape.row_steps <= STEP_COUNTS[row.inputs] and shape.row_steps * shape.per_step >= FEWEST_PACKS
+    held = _answered(shape, row, answer_bytes) and _holds_answer(shape, 1)
+    return few and held and under_way <= most_under_way
+
+
+def _answered(shape: RingShape, row: Row, answer_bytes: int) -> bool:
+    """Whether an SM moves these bytes from a row's last step to its first result.
+
+    Steps are whole: results begin with the step that the answer has come for.
+    """
+    waited = shape.lag - shape.row_steps * shape.per_step
+    return waited >= answer_bytes / (shape.pack_bytes(row) * (row.inputs + 1) / row.inputs)
 
 
 def stepped_microseconds(request: PlanRequest, row: Row, shape: RingShape) -> float:
