@@ -38,7 +38,7 @@ def test_forward_is_as_near_the_copy_as_the_page_says(op: str, dtype: str) -> No
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_no_peer_is_far_ahead(dtype: str) -> None:
-    """QuACK is 1 % ahead in 16-bit rows of 32 768 columns: the page names the one that is more than 1 %."""
+    """QuACK is at most 1 % ahead in 16-bit rows of 32 768 columns."""
     fast = column("forward", "fast", op="softmax", dtype=dtype)
     peers = [name for name in fast_peers.PEERS if name not in ("copy", "fast")]
     best = {at: max(column("forward", peer, op="softmax", dtype=dtype).get(at, 0) for peer in peers) for at in fast}
@@ -55,7 +55,7 @@ def test_the_cells_behind_a_peer_are_as_many_as_the_page_says() -> None:
             fast = column("forward", "fast", op=op, dtype=dtype)
             peers = [column("forward", name, op=op, dtype=dtype) for name in fast_peers.PEERS if name != "copy"]
             behind += sum(fast[at] < max(peer.get(at, 0) for peer in peers) for at in fast)
-    assert behind == 19
+    assert behind == 16
 
 
 def test_few_rows_are_ahead_of_every_peer_but_quack() -> None:
