@@ -9,7 +9,7 @@ import numpy as np
 
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.sass.homes import fill
-from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, first_lane
+from softlab.sass.lanes import WARP, Lanes, Value, all_true, any_true, equal, first_lane, pack, unpack
 from softlab.sass.meetings import EVERYONE, UNKNOWN, met
 from softlab.sass.setup import Setup
 
@@ -42,9 +42,26 @@ def _by_pc(machine: Host, warps: np.ndarray, masks: np.ndarray, pcs: np.ndarray)
 
     ``pcs``: (k, 32), the instruction of each lane.
     """
-    for at in np.unique(pcs[(masks[:, None] & _BIT) != 0]):
-        here = np.where(pcs == at, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & masks
+    for at in np.unique(pcs[unpack(masks)]):
+        here = pack(pcs == at) & masks
         machine.push(int(at) + 1, machine.lanes(warps, here))
+
+
+def _set(of: np.ndarray, lanes: Lanes, value: Value) -> None:
+    """Store a value of these lanes, (k, 32) or a scalar, in what all lanes of the machine have, (warps, 32)."""
+    if lanes.count == lanes.total:
+        np.copyto(of, value, casting="same_kind", where=lanes.active)
+    else:
+        of[lanes.warps] = np.where(lanes.active, value, of[lanes.warps])
+
+
+def _wanted(lanes: Lanes, mask: Value) -> Value:
+    """The lanes that those of each warp name, of all masks of its lanes: uint32, (k,) or a scalar."""
+    if not isinstance(mask, np.ndarray):
+        return mask
+    if lanes.dense and mask.shape[1] == 1:
+        return mask[:, 0]
+    return np.bitwise_or.reduce(np.where(lanes.active, lanes.spread(mask), np.uint32(0)), axis=1)
 
 
 def _first(masks: np.ndarray, pcs: np.ndarray) -> Waiting:
@@ -225,9 +242,9 @@ class WarpSync:
         warps = len(machine.live)
         self._blocked = np.zeros(warps, np.uint32)
         self._mask = np.zeros((warps, WARP), np.uint32)
-        self._waiting_at = np.zeros((warps, WARP), np.int64)
-        #: The path from which each lane came to WARPSYNC.COLLECTIVE.
-        self._path = np.zeros((warps, WARP), np.int64)
+        self._waiting_at = np.zeros((warps, WARP), np.int32)
+        #: The path from which each lane came to WARPSYNC.COLLECTIVE or .EXCLUSIVE.
+        self._path = np.zeros((warps, WARP), np.int32)
         self._paths = 0
         #: The WARPSYNC behind which the lanes of each mask go on by themselves.
         self._apart: set[int] = set()
@@ -249,19 +266,17 @@ class WarpSync:
         instructions behind WARPSYNC.EXCLUSIVE ran once per mask, up to the next BSYNC. Behind WARPSYNC.COLLECTIVE the
         results ask for it: its REDUX is of the lanes of one mask.
         """
-        masks = np.where(lanes.active, lanes.spread(mask), np.uint32(0)).astype(np.uint32)
-        wanted = np.bitwise_or.reduce(masks, axis=1) if apart else masks.max(axis=1)
         if apart:
             self._apart.add(pc)
-        self._paths += 1
-        rows = self._path[lanes.warps]
-        self._path[lanes.warps] = np.where(lanes.active, self._paths, rows)
-        if (wanted & self._machine.live[lanes.warps] & ~lanes.masks == 0).all():
-            self._go_on(pc, lanes, masks)
+            self._paths += 1
+            _set(self._path, lanes, self._paths)
+        wanted = _wanted(lanes, mask)
+        if not any_true(wanted & self._machine.live[lanes.warps] & ~lanes.masks):
+            self._go_on(pc, lanes, mask)
             return
         self._blocked[lanes.warps] |= lanes.masks
-        self._mask[lanes.warps] = np.where(lanes.active, masks, self._mask[lanes.warps])
-        self._waiting_at[lanes.warps] = np.where(lanes.active, pc, self._waiting_at[lanes.warps])
+        _set(self._mask, lanes, lanes.spread(mask))
+        _set(self._waiting_at, lanes, pc)
         self.check(lanes.warps)
 
     def check(self, warps: np.ndarray) -> None:
@@ -269,32 +284,33 @@ class WarpSync:
         some = warps[self._blocked[warps] != 0]
         if not len(some):
             return
-        blocked, live = self._blocked[some], self._machine.live[some]
-        waits = (blocked[:, None] & _BIT) != 0
-        ready = waits & ((self._mask[some] & live[:, None] & ~blocked[:, None]) == 0)
-        masks = np.where(ready, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)
-        if masks.any():
-            self._blocked[some] &= ~masks
+        blocked = self._blocked[some]
+        missing = self._machine.live[some] & ~blocked
+        masks = blocked
+        if any_true(missing):
+            masks = pack((self._mask[some] & missing[:, None]) == 0) & blocked
+        if any_true(masks):
+            self._blocked[some] = blocked & ~masks
             self._released(some, masks)
 
     def _released(self, warps: np.ndarray, masks: np.ndarray) -> None:
         """Lanes go on that have waited, at whatever WARPSYNC that was."""
-        waiting_at = self._waiting_at[warps]
-        active = (masks[:, None] & _BIT) != 0
-        for pc in np.unique(waiting_at[active]):
-            here = np.where(active & (waiting_at == pc), _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32)
-            lanes = self._machine.lanes(warps, here)
-            self._go_on(int(pc), lanes, np.where(lanes.active, self._mask[lanes.warps], np.uint32(0)))
+        waiting_at, active = self._waiting_at[warps], unpack(masks)
+        pcs = waiting_at[active]
+        alone = all_true(pcs == pcs[0])
+        for pc in pcs[:1].tolist() if alone else np.unique(pcs).tolist():
+            lanes = self._machine.lanes(warps, masks if alone else pack(active & (waiting_at == pc)))
+            self._go_on(pc, lanes, lanes.collect(self._mask[lanes.warps]) if pc in self._apart else None)
 
-    def _go_on(self, pc: int, lanes: Lanes, masks: np.ndarray) -> None:
+    def _go_on(self, pc: int, lanes: Lanes, mask: Value) -> None:
         """Lanes go on behind the WARPSYNC at ``pc``, all at once or those of one mask after those of another."""
         if pc not in self._apart:
             self._machine.push(pc + 1, lanes)
             return
-        left = lanes.masks.copy()
+        left, masks = lanes.masks.copy(), lanes.spread(mask)
         while left.any():
             first = masks[np.arange(lanes.count), first_lane(np.where(left != 0, left, np.uint32(1)))]
-            here = np.where(masks == first[:, None], _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & left
+            here = pack(masks == first[:, None]) & left
             self._machine.push(pc + 1, self._machine.lanes(lanes.warps, here))
             left &= ~here
 
@@ -306,7 +322,7 @@ class WarpSync:
             self._machine.push(pc, lanes)
             return
         for path in np.unique(paths[lanes.active]):
-            masks = np.where(paths == path, _BIT, np.uint32(0)).sum(axis=1, dtype=np.uint32) & lanes.masks
+            masks = pack(paths == path) & lanes.masks
             self._machine.push(pc, self._machine.lanes(lanes.warps, masks))
 
 

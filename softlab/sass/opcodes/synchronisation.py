@@ -23,12 +23,15 @@ def _warp_sync(form: Form, machine: Machine) -> Action:
 
     def step(r: list) -> None:
         lanes, others = (machine.now, None) if guard is None else machine.part(guard(r))
-        value = machine.now.spread(mask(r))
         if others is not None:
             machine.push(pc + 1, others)
-        if lanes is not None:
+        if lanes is None:
+            return
+        named = mask(r)
+        if others is not None:
             rows = np.searchsorted(machine.now.warps, lanes.warps)
-            machine.warp_sync.arrive(pc, lanes, lanes.collect(np.ascontiguousarray(value[rows])), apart=apart)
+            named = lanes.collect(np.ascontiguousarray(machine.now.spread(named)[rows]))
+        machine.warp_sync.arrive(pc, lanes, named, apart=apart)
 
     return step
 
