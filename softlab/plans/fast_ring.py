@@ -395,9 +395,9 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
     best = best_of_steps(request, row)
     if best is None:
         return shape
-    now, new = (stepped_microseconds(request, row, one) for one in (shape, best))
     if shape.row_steps * shape.per_step < FEWEST_PACKS:
         return best
+    now, new = (stepped_microseconds(request, row, one) for one in (shape, best))
     return best if new < (1 - STEP_GAIN) * now else shape
 
 
