@@ -376,7 +376,7 @@ struct ExactBackward : ExactReductions<ExactBackward<T, which>, T> {
     __device__ explicit Result(const typename Base::template ShortRow<true>& row) : sum_(row.sum) {}
     __device__ Result(const RowStatistic& row, const RowStatistic&) : Result(row) {}
     __device__ Compute operator()(const Compute* v) const {
-      return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : fma(-exponential_or_zero(v[1]), sum_, v[0]);
+      return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : fma(-exponential_of_any(v[1]), sum_, v[0]);
     }
 
    private:

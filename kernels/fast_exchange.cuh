@@ -16,6 +16,7 @@
 
 #include "arithmetic.cuh"
 #include "fast_barrier.cuh"
+#include "larger.cuh"
 
 // Gives a kernel clusters of `blocks` blocks, where the GPU has clusters.
 #if __CUDA_ARCH__ >= 900
@@ -39,7 +40,7 @@ struct LanesReduction {
 // One instruction takes the maximum of 32 integers. Floats are in the order of their bits as integers, if the bits
 // behind the sign of negative ones are inverted. No value is NaN: larger_of() lets the number win.
 template<>
-struct LanesReduction<Max, 32, float> {
+struct LanesReduction<Larger, 32, float> {
   static __device__ float of(float value) {
     return __int_as_float(in_order(__reduce_max_sync(0xffffffff, in_order(__float_as_int(value)))));
   }

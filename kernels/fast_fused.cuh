@@ -375,7 +375,7 @@ __device__ Compute largest_value(const RowLoad<Load, pack_size, apart>& load, co
   load.values(flight, col, value);
   Compute result = value[0];
 #pragma unroll
-  for (int i = 1; i < pack_size; ++i) { result = fmax(result, value[i]); }
+  for (int i = 1; i < pack_size; ++i) { result = larger_of<false>(result, value[i]); }
   return result;
 }
 template<typename Compute, typename T, bool apart, class Flight>
@@ -391,7 +391,7 @@ __device__ Compute largest_value(
   load.values(flight, col, value);
   Compute result = value[0];
 #pragma unroll
-  for (int i = 1; i < 8; ++i) { result = fmax(result, value[i]); }
+  for (int i = 1; i < 8; ++i) { result = larger_of<false>(result, value[i]); }
   return result;
 }
 
@@ -671,7 +671,7 @@ struct FusedPacks {
 #pragma unroll
     for (int j = 0; j < count; ++j) {
       if (places.wanted(j) && first.counts(places.col(j))) {
-        so_far = fmax(so_far, largest_value<Compute>(first, of_first[j], places.col(j)));
+        so_far = larger_of<false>(so_far, largest_value<Compute>(first, of_first[j], places.col(j)));
       }
     }
     return so_far;

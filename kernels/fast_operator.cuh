@@ -34,18 +34,18 @@ __device__ inline float power_of_two_or_zero(float x) {
 __device__ inline float exponential_or_zero(float x) { return power_of_two_or_zero(x * 1.44269504f); }
 #endif
 
-// exp(x) = 2^k exp(r), with r = x - k ln(2) between -ln(2) / 2 and ln(2) / 2. A polynomial of degree 11 gives exp(r).
-// Its first terms are 1, r and r^2 / 2; the others are fitted for the smallest maximum of the relative error, 6e-18.
-// (Taylor's series needs degree 13 for that.) The library's exp has a branch for results near the ends of the range,
-// and a thread with eight elements would take it eight times, one after the other. Without branches the eight overlap.
-// The error is under 2 units in the last place.
-__device__ inline double exponential_or_zero(double x) {
-  // Outside this range the result is 0 or infinity anyway. Comparisons keep NaN; fmin and fmax would not.
-  x = x < -800.0 ? -800.0 : x;
-  x = x > 800.0 ? 800.0 : x;
+// The same for doubles, and for any x. exp(x) = 2^k exp(r), with r = x - k ln(2) between -ln(2) / 2 and ln(2) / 2. A
+// polynomial of degree 11 gives exp(r). Its first terms are 1, r and r^2 / 2; the others are fitted for the smallest
+// maximum of the relative error, 6e-18. (Taylor's series needs degree 13 for that.) The library's exp has a branch for
+// results near the ends of the range, and a thread with eight elements would take it eight times, one after the other.
+// Without branches the eight overlap. The error is under 2 units in the last place.
+struct PowerAndSeries {
+  int power;      // k
+  double series;  // exp(r)
+};
+__device__ inline PowerAndSeries power_and_series(double x) {
   // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.
   const double shifted = fma(x, 1.4426950408889634, 6755399441055744.0);
-  const int k = __double2loint(shifted);
   const double rounded = shifted - 6755399441055744.0;
   double r = fma(rounded, -6.93147180369123816490e-01, x);
   r = fma(rounded, -1.90821492927058770002e-10, r);
@@ -61,11 +61,31 @@ __device__ inline double exponential_or_zero(double x) {
   series = fma(series, r, 0.5);
   series = fma(series, r, 1.0);
   series = fma(series, r, 1.0);
+  return {__double2loint(shifted), series};
+}
+// 2^k for k from -1022 to 1023. One less gives 0, one more infinity.
+__device__ inline double power_of_two(int k) { return __hiloint2double((k + 1023) << 20, 0); }
+
+// Two clamps and two factors would cost a tenth of all instructions of a softmax. So x <= 0 has one of each.
+__device__ inline double exponential_or_zero(double x) {
+  // Below ln(2^-1022) x becomes about ln(2^-1023). The low bits may stay, which saves an instruction. The comparison keeps
+  // NaN; fmax would not.
+  constexpr int high_of_clamp = 0xc08628b7;
+  x = x < -708.39641853226408 ? __hiloint2double(high_of_clamp, __double2loint(x)) : x;
+  const PowerAndSeries of = power_and_series(x);
+  return of.series * power_of_two(of.power);
+}
+
+// exp(x) for any x.
+__device__ inline float exponential_of_any(float x) { return exponential_or_zero(x); }
+__device__ inline double exponential_of_any(double x) {
+  // Outside this range the result is 0 or infinity anyway. Comparisons keep NaN; fmin and fmax would not.
+  x = x < -800.0 ? -800.0 : x;
+  x = x > 800.0 ? 800.0 : x;
+  const PowerAndSeries of = power_and_series(x);
   // Two factors, because 2^k itself may be too large or too small for a double.
-  const int half = k >> 1;
-  const double first = __hiloint2double((half + 1023) << 20, 0);
-  const double second = __hiloint2double((k - half + 1023) << 20, 0);
-  return series * first * second;
+  const int half = of.power >> 1;
+  return of.series * power_of_two(half) * power_of_two(of.power - half);
 }
 
 // What is subtracted from each element: the maximum, or 0 where all elements are -inf.
@@ -103,7 +123,7 @@ struct Forward {
   // The maximum of a group of `width` lanes, and the sum of this lane.
   template<int width, class Fragment>
   static __device__ Statistic reduce_thread(Fragment& fragment) {
-    const Compute largest = reduce_lanes<Max, width>(fragment.largest());
+    const Compute largest = reduce_lanes<Larger, width>(fragment.largest());
     const Compute reference = reference_of(largest);
     Compute sum = 0;
     fragment.template visit<keeps_exponential>([&](Compute* x) {
@@ -127,14 +147,14 @@ struct Forward {
   static __device__ Compute scale(Compute from, Compute to) { return exponential_or_zero(from - reference_of(to)); }
   template<class Fragment>
   static __device__ void add(Statistic& own, Fragment& fragment) {
-    const Compute largest = fmax(own.largest, fragment.largest());
+    const Compute largest = larger_of<false>(own.largest, fragment.largest());
     const Compute reference = reference_of(largest);
     own.sum *= scale(own.largest, largest);
     fragment.template visit<false>([&](const Compute* x) { own.sum += exponential_or_zero(x[0] - reference); });
     own.largest = largest;
   }
   static __device__ Statistic reduce_warp(const Statistic& own) {
-    const Compute largest = reduce_lanes<Max, 32>(own.largest);
+    const Compute largest = reduce_lanes<Larger, 32>(own.largest);
     return {largest, reduce_lanes<Sum, 32>(own.sum * scale(own.largest, largest))};
   }
 
@@ -143,8 +163,8 @@ struct Forward {
   static __device__ Statistic merge_lane_partials(const Statistic (&partial)[each]) {
     Compute largest = minus_infinity<Compute>();
 #pragma unroll
-    for (int i = 0; i < each; ++i) { largest = fmax(largest, partial[i].largest); }
-    largest = reduce_lanes<Max, 32>(largest);
+    for (int i = 0; i < each; ++i) { largest = larger_of<false>(largest, partial[i].largest); }
+    largest = reduce_lanes<Larger, 32>(largest);
     const Compute reference = reference_of(largest);
     Compute sum = 0;
 #pragma unroll
@@ -159,8 +179,8 @@ struct Forward {
     const int lane = threadIdx.x % width;
     Compute largest = minus_infinity<Compute>();
 #pragma unroll
-    for (int i = 0; i < partials; i += width) { largest = fmax(largest, partial[i + lane].largest); }
-    largest = reduce_lanes<Max, width>(largest);
+    for (int i = 0; i < partials; i += width) { largest = larger_of<false>(largest, partial[i + lane].largest); }
+    largest = reduce_lanes<Larger, width>(largest);
     const Compute reference = reference_of(largest);
     Compute sum = 0;
 #pragma unroll
@@ -180,7 +200,7 @@ struct Forward {
   static __device__ Statistic merge_threads(const Shared& shared) {
     Compute largest = shared.largest_of_warp(0);
 #pragma unroll
-    for (int warp = 1; warp < Shared::warps; ++warp) { largest = fmax(largest, shared.largest_of_warp(warp)); }
+    for (int warp = 1; warp < Shared::warps; ++warp) { largest = larger_of<false>(largest, shared.largest_of_warp(warp)); }
     const Compute scale = exponential_or_zero(shared.largest_of_warp(Shared::warp_of_lane()) - reference_of(largest));
     return {largest, reduce_lanes<Sum, Shared::lanes>(shared.sum_of_lane() * scale)};
   }
@@ -291,7 +311,7 @@ struct Backward {
     __device__ Result(const Statistic&, const Statistic& row) : sum_(row.sum) {}
     __device__ explicit Result(const Statistic& row) : sum_(row.sum) {}
     __device__ Compute operator()(const Compute* v) const {
-      return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : v[0] - exponential_or_zero(v[1]) * sum_;
+      return which == Algorithm::softmax ? (v[0] - sum_) * v[1] : v[0] - exponential_of_any(v[1]) * sum_;
     }
 
    private:

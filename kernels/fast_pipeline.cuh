@@ -40,7 +40,7 @@ struct SharedStage {
 #pragma unroll
     for (int j = 0; j < packs; ++j) {
       if (slice.first + j * stride >= slice.stop) { break; }
-      result = fmax(result, largest_of<Compute, false>(read(j).input[0]));
+      result = larger_of<false>(result, largest_of<Compute, false>(read(j).input[0]));
     }
     return result;
   }
@@ -95,7 +95,7 @@ struct FragmentAndStage {
   const Stage& stage;
   const ThreadSlice& stage_slice;
 
-  __device__ auto largest() const { return fmax(fragment.largest(), stage.largest(stage_slice)); }
+  __device__ auto largest() const { return larger_of<false>(fragment.largest(), stage.largest(stage_slice)); }
   template<bool change, class Function>
   __device__ void visit(Function f) {
     fragment.template visit<change>(f);

@@ -29,7 +29,7 @@ struct RowOfPacks {
   __device__ Compute largest() const {
     Compute result = minus_infinity<Compute>();
 #pragma unroll
-    for (int j = 0; j < packs; ++j) { result = fmax(result, static_cast<Compute>(body[j].input[0].elem[which])); }
+    for (int j = 0; j < packs; ++j) { result = larger_of<false>(result, static_cast<Compute>(body[j].input[0].elem[which])); }
     return result;
   }
   template<bool change, class Function>
@@ -235,8 +235,8 @@ __device__ typename Operator::Statistic merged(Partial partial) {
   if constexpr (Operator::inputs == 1) {
     Compute largest = partial(0).largest;
 #pragma unroll
-    for (int i = 1; i < each; ++i) { largest = fmax(largest, partial(i).largest); }
-    largest = reduce_lanes<Max, group>(largest);
+    for (int i = 1; i < each; ++i) { largest = larger_of<false>(largest, partial(i).largest); }
+    largest = reduce_lanes<Larger, group>(largest);
 #pragma unroll
     for (int i = 0; i < each; ++i) { sum += partial(i).sum * Operator::scale(partial(i).largest, largest); }
     return {largest, reduce_lanes<Sum, group>(sum)};
@@ -261,7 +261,7 @@ __device__ typename Operator::Statistic merged_below(const typename Operator::St
   if constexpr (lanes >= 32) {
     return own;
   } else if constexpr (Operator::inputs == 1) {
-    const auto largest = reduce_below<Max, lanes>(own.largest);
+    const auto largest = reduce_below<Larger, lanes>(own.largest);
     return {largest, reduce_below<Sum, lanes>(own.sum * Operator::scale(own.largest, largest))};
   } else {
     return {reduce_below<Sum, lanes>(own.sum)};

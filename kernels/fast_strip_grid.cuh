@@ -294,7 +294,7 @@ class StripGrid {
  private:
   static __device__ void merge_into(Statistic& own, const Statistic& other) {
     if constexpr (inputs == 1) {
-      const auto largest = fmax(own.largest, other.largest);
+      const auto largest = larger_of<false>(own.largest, other.largest);
       own.sum = own.sum * Operator::scale(own.largest, largest) + other.sum * Operator::scale(other.largest, largest);
       own.largest = largest;
     } else {

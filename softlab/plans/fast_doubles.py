@@ -55,9 +55,9 @@ class GridTime:
     answer: float
 
 
-#: Inputs -> its times (H200, 2026-11-29, half of 32 lengths from 2^16 to 2^24 columns: 58 and 16 launches;
-#: kernels/FAST.md).
-GRID_TIMES = {1: GridTime(StepTime(0.52, 0.91, 0.42), 0.23, 0.25), 2: GridTime(StepTime(0.12, 1.7, 0.17), 0.35, 0.17)}
+#: Inputs -> its times (H200; forward 2026-12-01, 61 launches of 40 lengths from 2^17 to 2^21 columns; gradients
+#: 2026-11-29, 16 launches of 16 lengths from 2^16 to 2^24; kernels/FAST.md).
+GRID_TIMES = {1: GridTime(StepTime(0.56, 0.92, 0.34), 0.0, 0.26), 2: GridTime(StepTime(0.12, 1.7, 0.17), 0.35, 0.17)}
 #: Blocks whose statistics a warp merges at once.
 MERGED_BLOCKS = 32
 #: Inputs -> the fewest rows in flight with which these times hold.
@@ -69,13 +69,16 @@ GRID_GAIN = {1: 0.015, 2: 0.0}
 #: (the same day, 22 lengths from 69 to 2386 columns; kernels/FAST.md, as for all constants below). Beyond four packs
 #: a lane computes so long that other warps must bring far more.
 NEEDED_OF_LANES = {2: 52, 3: 52, 4: 56, 5: 88, 6: 116}
+#: Idle lanes compute exponentials, too: where all have packs, memory takes 1.3 times as long as instructions may (H200,
+#: 2026-12-01, 58 cells of 64 to 320 columns: the chosen lanes have 0.998 of the best in the mean, 0.96 at least).
+FULL_LANES = 1.3
 #: Registers of one of 16 or 32 lanes with these packs, by whether logarithms are taken and rows begin anywhere:
 #: the most that NVRTC 12.9 and 13.0 take for sm_90.
 REGISTERS_OF_LANES = {
-    (False, False): {2: 40, 3: 48, 4: 56, 5: 64, 6: 72},
-    (False, True): {2: 40, 3: 56, 4: 56, 5: 64, 6: 72},
-    (True, False): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
-    (True, True): {2: 40, 3: 48, 4: 48, 5: 56, 6: 56},
+    (False, False): {2: 40, 3: 48, 4: 56, 5: 56, 6: 56},
+    (False, True): {2: 32, 3: 40, 4: 40, 5: 40, 6: 48},
+    (True, False): {2: 32, 3: 40, 4: 48, 5: 48, 6: 48},
+    (True, True): {2: 40, 3: 48, 4: 48, 5: 48, 6: 56},
 }
 #: The shortest rows that were measured, in packs, and the longest that a warp takes: five packs of a lane are fuller
 #: than three of each of two warps.
@@ -145,7 +148,7 @@ def lanes(request: PlanRequest, row: Row) -> tuple[int, int] | None:
     shapes = [(width, -(-row.packs // width)) for width in GROUP_WIDTHS]
     return max(
         (shape for shape in shapes if shape[1] in NEEDED_OF_LANES),
-        key=lambda shape: (min(1.0, _lanes_in_flight(request, row, *shape)), shape),
+        key=lambda shape: (min(1.0, _lanes_in_flight(request, row, *shape), FULL_LANES * _filled(row, *shape)), shape),
         default=None,
     )
 
@@ -190,6 +193,11 @@ def _block_in_flight(request: PlanRequest, row: Row, cut: Cut) -> float:
     registers = flight.REGISTERS[8, 1, row.unaligned][packs - 1]
     rows = occupancies.occupancy(request.device, threads=cut.block_size, registers=registers).blocks_per_sm
     return rows * request.cols * request.element.itemsize / (1024 * NEEDED_OF_BLOCKS[packs])
+
+
+def _filled(row: Row, width: int, packs: int) -> float:
+    """The part of the lanes' packs that the row fills."""
+    return row.packs / (width * packs)
 
 
 def _lanes_in_flight(request: PlanRequest, row: Row, width: int, packs: int) -> float:

@@ -165,13 +165,14 @@ class StepTime:
 
 #: (Bytes of an element, inputs) -> its times (H200, 2026-11-29, 228 cells of 2^18 to 2^22 columns, 3100 launches
 #: with 384 to 896 threads and 1 to 4 packs per step; kernels/FAST.md). Doubles: 102 and 93 launches of 18 lengths from
-#: 2^16 to 2^21 columns, with 384 to 768 threads and 1 to 4 packs per step (the same day).
+#: 2^16 to 2^21 columns, with 384 to 768 threads and 1 to 4 packs per step (the same day). Forward doubles: 156 launches
+#: of 40 lengths from 2^17 to 2^21 columns (2026-12-01; from half of the lengths they are 3.5 % off on the other half).
 STEP_TIMES = {
     (2, 1): StepTime(0.25, 0.77),
     (4, 1): StepTime(0.0, 1.0),
     (2, 2): StepTime(0.0, 1.0, several=SEVERAL_STEPS),
     (4, 2): StepTime(0.0, 1.0, several=SEVERAL_STEPS),
-    (8, 1): StepTime(0.93, 0.63, 0.52),
+    (8, 1): StepTime(0.78, 0.62, 0.42),
     (8, 2): StepTime(0.0, 1.29, 0.256),
 }
 #: What all types take (the same launches): microseconds per step. Where rows begin anywhere, a row takes the sum of
@@ -197,9 +198,18 @@ MOST_UNDER_WAY = 76 * 1024
 #: Inputs -> the same for other steps. Forward rows with 80 to 100 KiB took 3 us longer than others. Gradients with 80
 #: to 96 KiB did not, where the answer comes in time (H200, 2026-11-29, 220 lengths; kernels/FAST.md).
 STEP_UNDER_WAY = {1: MOST_UNDER_WAY, 2: 96 * 1024}
-#: Gradients of doubles: packs of a step, threads of a block. Others, and more under way than ``MOST_UNDER_WAY``, were
-#: not measured.
-STEP_PACKS_OF_DOUBLES, STEP_BLOCKS_OF_DOUBLES = range(1, 4), range(384, 833, 64)
+#: Doubles: inputs -> packs of a step, threads of a block, the most steps of a row. Others, and more under way than
+#: ``MOST_UNDER_WAY``, were not measured.
+STEP_PACKS_OF_DOUBLES = {1: range(2, 5), 2: range(1, 4)}
+STEP_BLOCKS_OF_DOUBLES = {1: range(384, 577, 64), 2: range(384, 833, 64)}
+STEP_COUNTS_OF_DOUBLES = {1: 8, 2: 8}
+#: Inputs -> the fewest rows per group, for doubles.
+STEP_ITERATIONS_OF_DOUBLES = {1: 16, 2: STEP_ITERATIONS}
+#: Registers that forward doubles with these packs of a step must have (NVRTC 12.9, sm_90). With fewer they spill 32
+#: bytes and more, and take a tenth to a third longer (H200, 2026-12-01, 250 launches).
+STEP_REGISTERS_OF_DOUBLES = {2: 96, 3: 96, 4: 120}
+#: An SM gives a thread registers in such portions.
+REGISTERS_PORTION = 8
 
 
 @dataclass(frozen=True)
@@ -389,7 +399,7 @@ def stepped(request: PlanRequest, row: Row, shape: RingShape) -> RingShape:
     A step takes a time of its own. So fewer, larger steps are faster while memory has not too much to bring at once. Of
     rows of one pack the prediction is too good (``FEWEST_PACKS``), so any other shape is taken instead.
     """
-    many = request.rows >= STEP_ITERATIONS * shape.groups
+    many = request.rows >= _step_iterations(request, row) * shape.groups
     if shape.kept or shape.again or not many or not steps_are_known(request, row):
         return shape
     best = best_of_steps(request, row)
@@ -409,22 +419,26 @@ def steps_are_known(request: PlanRequest, row: Row) -> bool:
 def memory_is_fast(request: PlanRequest, row: Row) -> bool:
     """Whether the times of threads count beside memory's, for rows whose times were measured."""
     if request.element.itemsize == 8:
-        return row.inputs > 1 and doubles_wait(request)
+        return doubles_wait(request)
     return _threads_count(request, row, THREAD_TIMES[request.element.itemsize, row.inputs])
 
 
 def best_of_steps(request: PlanRequest, row: Row) -> RingShape | None:
     """The ring with the least time by the times of steps; None where none suits the row."""
-    most = min(request.rows // STEP_ITERATIONS, request.device.sm_count, STEP_GROUPS)
+    most = min(request.rows // _step_iterations(request, row), request.device.sm_count, STEP_GROUPS)
     doubles, inputs = request.element.itemsize == 8, row.inputs
+    under_way, steps = (
+        (MOST_UNDER_WAY, STEP_COUNTS_OF_DOUBLES[inputs]) if doubles else (STEP_UNDER_WAY[inputs], STEP_COUNTS[inputs])
+    )
     candidates = [
         shape
-        for block_size in (STEP_BLOCKS_OF_DOUBLES if doubles else STEP_BLOCKS[inputs])
-        for packs in (STEP_PACKS_OF_DOUBLES if doubles else STEP_PACKS[inputs])
+        for block_size in (STEP_BLOCKS_OF_DOUBLES if doubles else STEP_BLOCKS)[inputs]
+        for packs in (STEP_PACKS_OF_DOUBLES if doubles else STEP_PACKS)[inputs]
+        if not (doubles and _spills(request, row, block_size, packs))
         for groups in range(1, most + 1)
         for answer in _step_answers(request, row, groups)
         if (shape := _shape(request, row, groups, 0, block_size, packs, answer))
-        and _suits(shape, row, MOST_UNDER_WAY if doubles else STEP_UNDER_WAY[inputs], answer)
+        and _suits(shape, row, under_way, steps, answer)
     ]
 
     def time(shape: RingShape) -> float:
@@ -440,10 +454,22 @@ def _step_answers(request: PlanRequest, row: Row, groups: int) -> tuple[int, ...
     return (ANSWER_BYTES, ANSWER_BYTES_OF_GROUPS) if several else (ANSWER_BYTES,)
 
 
-def _suits(shape: RingShape, row: Row, most_under_way: int, answer_bytes: int) -> bool:
+def _step_iterations(request: PlanRequest, row: Row) -> int:
+    """The fewest rows per group for which the times of steps were measured."""
+    return STEP_ITERATIONS_OF_DOUBLES[row.inputs] if request.element.itemsize == 8 else STEP_ITERATIONS
+
+
+def _spills(request: PlanRequest, row: Row, block_size: int, per_step: int) -> bool:
+    """Whether a step of forward doubles needs more registers than a thread of the block can have."""
+    threads = block_size + GRID_MAILBOX_THREADS
+    given = request.device.registers_per_sm // threads // REGISTERS_PORTION * REGISTERS_PORTION
+    return row.inputs == 1 and given < STEP_REGISTERS_OF_DOUBLES[per_step]
+
+
+def _suits(shape: RingShape, row: Row, most_under_way: int, most_steps: int, answer_bytes: int) -> bool:
     """Whether the ring holds a row and its answer in few steps, and memory has not too much to bring at once."""
     under_way = (shape.ahead + shape.fetched) * shape.per_step * shape.pack_bytes(row)
-    few = shape.row_steps <= STEP_COUNTS[row.inputs] and shape.row_steps * shape.per_step >= FEWEST_PACKS
+    few = shape.row_steps <= most_steps and shape.row_steps * shape.per_step >= FEWEST_PACKS
     held = _answered(shape, row, answer_bytes) and _holds_answer(shape, 1)
     return few and held and under_way <= most_under_way
 
