@@ -322,7 +322,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     wanted = {aim.family for aim in drawing.aims}
     kernels: set[str] = set()
     record = summary(outcomes(drawing, given.count, given.processes, given.seconds, kernels))
-    command = f"python -m tests.hardware.random_cases --count {given.count} {drawing.options}"
+    cut = f" --seconds {given.seconds:g}" if given.seconds < np.inf else ""
+    command = f"python -m tests.hardware.random_cases --count {given.count}{cut} {drawing.options}"
     record = {
         "command": command,
         **about(),
