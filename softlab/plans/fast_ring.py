@@ -27,6 +27,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from softlab.hardware.devices import Device
 from softlab.plans.fast_cuts import GridShape
 from softlab.plans.fast_limits import (
     GRID_BLOCK,
@@ -461,9 +462,13 @@ def _step_iterations(request: PlanRequest, row: Row) -> int:
 
 def _spills(request: PlanRequest, row: Row, block_size: int, per_step: int) -> bool:
     """Whether a step of forward doubles needs more registers than a thread of the block can have."""
-    threads = block_size + GRID_MAILBOX_THREADS
-    given = request.device.registers_per_sm // threads // REGISTERS_PORTION * REGISTERS_PORTION
+    given = registers_given(request.device, block_size + GRID_MAILBOX_THREADS)
     return row.inputs == 1 and given < STEP_REGISTERS_OF_DOUBLES[per_step]
+
+
+def registers_given(device: Device, threads: int) -> int:
+    """Registers of each thread, where an SM holds as many."""
+    return device.registers_per_sm // threads // REGISTERS_PORTION * REGISTERS_PORTION
 
 
 def _suits(shape: RingShape, row: Row, most_under_way: int, most_steps: int, answer_bytes: int) -> bool:

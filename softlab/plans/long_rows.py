@@ -31,6 +31,7 @@ from softlab.plans.fast_ring import (
     best_of_steps,
     memory_is_fast,
     memory_microseconds,
+    registers_given,
     stepped,
     stepped_microseconds,
     steps_are_known,
@@ -150,8 +151,6 @@ NOT_RESIDENT = {
 }
 #: Clusters that are not looked at: of two blocks that an SM holds, those of 512 threads are faster by 1 to 6 % here.
 SLOWER = {(half, "softmax_backward", 256, packs) for half in ("float16", "bfloat16") for packs in (8, 9, 10)}
-#: An SM gives a thread registers in such portions.
-REGISTERS_OF_SM, PORTION = 65536, 8
 
 
 def quickest(request: PlanRequest, row: Row, found: Cut | RingShape) -> Cut | RingShape:
@@ -244,7 +243,7 @@ def _registers(request: PlanRequest, row: Row, cut: Cut) -> int | None:
     """Registers of a thread, at most; None where they are not known."""
     packs = cut.taken(row.packs)
     if cut.resident:
-        return REGISTERS_OF_SM // (cut.resident * cut.block_size) // PORTION * PORTION
+        return registers_given(request.device, cut.resident * cut.block_size)
     if cut.cluster < FEWER_BLOCKS:
         return None
     kind = request.element.itemsize, row.inputs, row.unaligned, cut.block_size
