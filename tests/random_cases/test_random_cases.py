@@ -207,16 +207,6 @@ def test_the_record_of_all_cases_on_the_gpu() -> None:
     assert sum(margin > 0.3 for margin in often) >= 0.98 * len(often) > 100
 
 
-def test_the_record_after_the_kernels_of_doubles_changed() -> None:
-    """It ended before all kernels had their turn."""
-    record = json.loads((Path(__file__).parents[1] / "data" / "random_cases_part_h200.json").read_text())
-    assert "--seconds" in record["command"]
-    assert record["cases"] > 60_000
-    assert record["classes"]["dtype"]["float64"] > 15_000
-    assert record["failed"] == 0
-    assert max(record["worst error / bound"].values()) <= 1
-
-
 def test_the_record_of_an_h100() -> None:
     """All policies, with kernels of the longest rows among them."""
     record = json.loads((Path(__file__).parents[1] / "data" / "random_cases_h100.json").read_text())
