@@ -4,9 +4,10 @@
 
 For each launch of a set of ``tests.hardware.record_timing``: seconds of the processor for interpreting the machine code
 of the sampled blocks, for simulating them, and for the emulator with counters on a grid of as many blocks. Each is the
-least of three times after a first one: what LLVM compiles once per process does not count, nor does a collection of
-Python's garbage. Nor do copies of the arrays that the emulator changes. Each simulation is the first one of its
-interpretation: further estimates of a launch take less. It ends with 1 if an estimate takes more than ``MOST`` seconds.
+least of three to fifteen times after a first one, as many as fit into ``ENOUGH`` seconds: single times of a few
+milliseconds vary by half. What LLVM compiles once per process does not count, nor does a collection of Python's
+garbage. Nor do copies of the arrays that the emulator changes. Each simulation is the first one of its interpretation:
+further estimates of a launch take less. It ends with 1 if an estimate takes more than ``MOST`` seconds.
 """
 
 from __future__ import annotations
@@ -27,12 +28,16 @@ from tests.hardware.timing_cases import TimingCase
 #: Seconds that an estimate may take.
 MOST = 2.0
 
+#: Seconds of calls after which no further one is timed, beyond the third.
+ENOUGH = 0.2
+
 
 def _seconds(action: Callable[..., Any], prepared: Callable[[], tuple[Any, ...]] = tuple) -> tuple[float, Any]:
-    """(least processor time of three calls after a first one, what it gave); ``prepared`` gives what it is called
+    """(least processor time of some calls after a first one, what it gave); ``prepared`` gives what it is called
     with, and does not count."""
-    result, taken = action(*prepared()), []
-    for _ in range(3):
+    result = action(*prepared())
+    taken: list[float] = []
+    while len(taken) < 3 or (len(taken) < 15 and sum(taken) < ENOUGH):
         given = prepared()
         start = time.process_time()
         result = action(*given)
