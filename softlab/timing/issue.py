@@ -6,8 +6,8 @@ named here; behind them lie tables, whose beginnings stand in ``ints``
 (:class:`softlab.timing.state.State`).
 
 Blocks start and end here, and warps wait here at barriers: the SM has one unit for the barriers of all its blocks,
-which takes each warp for some cycles. What is not here is fences, code that the caches do not keep, and some of memory.
-There the function returns what it wants, and goes on when it is called again.
+which takes each warp for some cycles. The memory system is in :mod:`softlab.timing.native_memory`. Where that does not
+know a request, the function returns what it wants, and goes on when it is called again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,24 @@ from __future__ import annotations
 from math import ceil, inf
 
 from softlab.emulator.machine.native_python import Bytes, Floats, Int32s, Int64s, out_of_line
-from softlab.timing.code import PER_LINE
+from softlab.timing.code import PER_LINE, fetch
+from softlab.timing.code import THERE as CODE_THERE
 from softlab.timing.native_memory import BEGIN as REQUEST_BEGIN
 from softlab.timing.native_memory import DONE as REQUEST_DONE
 from softlab.timing.native_memory import DRAINED as REQUEST_DRAINED
+from softlab.timing.native_memory import (
+    LOADING_OF,
+    LOADS_OF_OTHERS,
+    MEMBAR_CTA,
+    OWNER,
+    REGIONS,
+    SEEN_NOW,
+    WARP_COPIES,
+    fence,
+    serve,
+)
 from softlab.timing.native_memory import LSU_BUSY as UNIT_BUSY
 from softlab.timing.native_memory import LSU_FREE as UNIT_FREE
-from softlab.timing.native_memory import OWNER, REGIONS, SEEN_NOW, serve
 from softlab.timing.native_memory import SCHEDULER as OWNERS_SCHEDULER
 from softlab.timing.native_memory import SHARED_BUSY as UNIT_SHARED_BUSY
 from softlab.timing.program import CLUSTER, IN_REGISTER, LAST_WITH_BANKS, Action, Pipe
@@ -33,6 +44,7 @@ from softlab.timing.stalls import (
     LG,
     LONG,
     MATH,
+    MEMBAR,
     MIO,
     NO_INSTRUCTION,
     NOT_SELECTED,
@@ -42,9 +54,9 @@ from softlab.timing.stalls import (
 )
 
 # Why the function returned.
-FINISHED, PROGRESS, FLUSH, REQUEST, FENCE, COMMIT, FETCH, STARTED = range(8)
+FINISHED, PROGRESS, FLUSH, REQUEST, FENCE, COMMIT = range(6)
 # Where it goes on.
-CHOOSE, CYCLE, ANSWERED, NEXT, FETCHED, RESUME, START = range(7)
+CHOOSE, CYCLE, ANSWERED, NEXT, RESUME, START = range(6)
 
 # Places of whole numbers: of the loop; and per scheduler the warp that goes on as long as it can, the one that issued
 # last (-1: none), warps that will be ready and that are ready, and per queue of the load and store unit its next entry.
@@ -60,10 +72,10 @@ FIRST_TABLE = 57
 (
     ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
     LINES, LAST_WAITS, WAITS, BLOCK_OF, SCHEDULERS, FIRST_WARPS, ALIVE, KNOWN, USED, BARRIERS, FOLLOWING, OPENINGS,
-    CAME, OPERANDS, NEXT_OPERAND, CUT, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS,
-    ENTRIES, WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES,
-) = range(FIRST_TABLE, FIRST_TABLE + 46)  # fmt: skip
-INTS = FIRST_TABLE + 46
+    CAME, OPERANDS, NEXT_OPERAND, CUT, CODE, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS,
+    ENTRIES, WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES, CODE_TIMES,
+) = range(FIRST_TABLE, FIRST_TABLE + 48)  # fmt: skip
+INTS = FIRST_TABLE + 48
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -91,9 +103,9 @@ WAIT_ROW = 3
 #: arrived, and that are expected (0: all that are not at their end); the first and the last one that waits, from 1 on,
 #: or 0. ``FOLLOWING`` of a warp has the next one.
 OF_BLOCK, BARRIER_ROW = CLUSTER + 1, 5
-#: Rows of waits and entries of the journal, and how many of them are free at the beginning of a cycle: more than a
-#: block of 32 warps fills when it ends and another one begins.
-MOST_WAITS, MOST_NOTES, MARGIN = 8192, 8192, 128
+#: Rows of waits and entries of the journal, and how many of them are free at the beginning of a cycle: more than the
+#: warps of an SM fill when blocks end and others begin.
+MOST_WAITS, MOST_NOTES, MARGIN = 8192, 8192, 256
 #: Instructions after which the progress of the run is noted.
 PROGRESS_EVERY = 4096
 #: What an instruction spends of the budget besides, where it asks for something.
@@ -298,7 +310,7 @@ def _end_warp(ints: Int64s, floats: Floats, code: Int32s, m: Int64s, w: int, at:
 @out_of_line
 def _begin_block(ints: Int64s, floats: Floats, code: Int32s, m: Int64s) -> int:
     """The next block begins. Its warps take their places in a row, and a scheduler has every fourth one: it has a warp
-    more at most. Where the caches keep the code, they are ready when their constants are there."""
+    more at most. They are ready when their code and constants are there."""
     block, s = ints[BEGUN], 0
     at, first, last = floats[ints[BEGINS] + block], ints[ints[FIRST_WARPS] + block], ints[ints[FIRST_WARPS] + block + 1]
     ints[BEGUN] += 1
@@ -315,7 +327,11 @@ def _begin_block(ints: Int64s, floats: Floats, code: Int32s, m: Int64s) -> int:
         floats[ints[READY] + w] = at + (w - first)
         if ints[ints[POSITIONS] + w] == ints[ints[ENDS] + w]:
             _end_warp(ints, floats, code, m, w, at)
-        elif ints[KEPT]:
+        else:
+            if ints[KEPT] == 0:
+                line = code[ints[ints[POSITIONS] + w]] >> _PER_LINE
+                fetch(ints, floats, ints[CODE], ints[CODE_TIMES], line, floats[ints[READY] + w])
+                _spend(ints, floats, code, w, NO_INSTRUCTION, floats[ints[CODE_TIMES] + CODE_THERE])
             row = ints[ROWS] + ROW * code[ints[ints[POSITIONS] + w]]
             if ints[row + 6] >= 0 and ints[row + 1] != _CONSTANT:
                 constant = ints[CONSTANTS] + ints[row + 6]
@@ -323,6 +339,41 @@ def _begin_block(ints: Int64s, floats: Floats, code: Int32s, m: Int64s) -> int:
                     floats[constant] = floats[ints[READY] + w] + floats[CONSTANT_MISS]
                 _spend(ints, floats, code, w, IMC_MISS, floats[constant])
             wake(ints, floats, w, floats[ints[READY] + w])
+    return 0
+
+
+def _fence(
+    ints: Int64s, floats: Floats, m: Int64s, f: Floats, s: int, w: int, index: int, t: float
+) -> int:  # fmt: skip
+    """A warp cannot go on before its fence is done, of the block or of the whole GPU."""
+    row, block, others = ints[ROWS] + ROW * index, ints[ints[BLOCK_OF] + w], 0.0
+    floats[FREE + PIPES * s + _MIO_PIPE] = t + floats[MIO_INTERVAL]
+    hold = t + f[MEMBAR_CTA]
+    if ints[row + 9] == 0 or ints[row + 7]:
+        if m[LOADS_OF_OTHERS]:
+            for other in range(ints[BEGUN]):
+                if other != block and ints[ints[ALIVE] + other] > 0:
+                    others = max(others, f[m[LOADING_OF] + other])
+        fence(m, f, t, w, others)
+        hold = f[REQUEST_DONE]
+    floats[HOLD] = hold
+    ints[HELD] = MEMBAR
+    for k in range(4, 6):
+        if ints[row + k] >= 0:
+            floats[ints[RELEASE] + 6 * w + ints[row + k]] = hold
+            ints[ints[SETTERS] + 6 * w + ints[row + k]] = index
+    return 0
+
+
+def _commit(ints: Int64s, floats: Floats, m: Int64s, f: Floats, w: int, index: int) -> int:
+    """A warp makes a group of its asynchronous copies: it is there when the last of them is."""
+    copies, depth, commits = f[m[WARP_COPIES] + w], ints[DEPTH], ints[COMMITS] + w
+    floats[ints[GROUPS] + depth * w + ints[commits] % depth] = copies
+    ints[commits] += 1
+    write = ints[ints[ROWS] + ROW * index + 4]
+    if write >= 0 and copies > floats[ints[RELEASE] + 6 * w + write]:
+        floats[ints[RELEASE] + 6 * w + write] = copies
+        ints[ints[SETTERS] + 6 * w + write] = index
     return 0
 
 
@@ -346,12 +397,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
     answer = -1
     while answer < 0:
         if phase == START:
-            while ints[DUE] > 0 and answer < 0:
+            while ints[DUE] > 0:
                 _begin_block(ints, floats, code, m)
-                if ints[KEPT] == 0:
-                    answer = STARTED
-            if answer < 0:
-                phase = ints[BEHIND]
+            phase = ints[BEHIND]
             continue
         if phase == CHOOSE:  # the scheduler whose clock is the earliest
             t = floats[NOW]
@@ -583,8 +631,15 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 if answer >= 0:
                     continue
             elif action in (_FENCE, _COMMIT):
-                answer = FENCE if action == _FENCE else COMMIT
-                continue
+                if ints[MEMORY]:
+                    ints[BUDGET] -= ANSWER
+                    if action == _FENCE:
+                        _fence(ints, floats, m, f, s, w, index, t)
+                    else:
+                        _commit(ints, floats, m, f, w, index)
+                else:
+                    answer = FENCE if action == _FENCE else COMMIT
+                    continue
         row, figure = rows + ROW * index, figures + FIGURE * index
         action, pipe = ints[row], ints[row + 1]
         if phase == ANSWERED:  # what the load and store unit or another unit has taken
@@ -685,22 +740,23 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     ints[LOGGED] += 1
                 floats[ints[WAITED] + wait_row] += worst - ready
                 ready = worst
-            phase = FETCHED
             jumped = (coming >> _PER_LINE) - (index >> _PER_LINE)
             if jumped != 0:
-                if ints[KEPT] == 0:
-                    answer = FETCH
-                    continue
-                line = s * ((n >> _PER_LINE) + 1) + (coming >> _PER_LINE)
-                if ints[ints[LINES] + line] == 0 or ints[BROUGHT + s] - ints[ints[LINES] + line] >= KEPT_LINES:
-                    ints[BROUGHT + s] += 1
-                    floats[ints[THERE] + line] = 0.0
-                    if jumped > 0 and coming != index + 1:
-                        ints[BROUGHT + s] += min(LINES_BEHIND, jumped - 1)
-                        if ints[ints[LINES] + line] > 0:  # else it is there from the launch before
-                            floats[ints[THERE] + line] = asked_for + min(LINE_MOST, LINE_WAIT * jumped)
-                    ints[ints[LINES] + line] = ints[BROUGHT + s]
-                there = ceil(floats[ints[THERE] + line])
+                if ints[KEPT]:
+                    line = s * ((n >> _PER_LINE) + 1) + (coming >> _PER_LINE)
+                    if ints[ints[LINES] + line] == 0 or ints[BROUGHT + s] - ints[ints[LINES] + line] >= KEPT_LINES:
+                        ints[BROUGHT + s] += 1
+                        floats[ints[THERE] + line] = 0.0
+                        if jumped > 0 and coming != index + 1:
+                            ints[BROUGHT + s] += min(LINES_BEHIND, jumped - 1)
+                            if ints[ints[LINES] + line] > 0:  # else it is there from the launch before
+                                floats[ints[THERE] + line] = asked_for + min(LINE_MOST, LINE_WAIT * jumped)
+                        ints[ints[LINES] + line] = ints[BROUGHT + s]
+                    there = ceil(floats[ints[THERE] + line])
+                else:
+                    fetch(ints, floats, ints[CODE], ints[CODE_TIMES], coming >> _PER_LINE, t)
+                    there = floats[ints[CODE_TIMES] + CODE_THERE]
+                    ints[BUDGET] -= ANSWER
                 if there > ready:
                     floats[states + NO_INSTRUCTION * n + coming] += there - ready
                     if journal:
@@ -716,7 +772,6 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     if journal:
                         _note(ints, floats, w, IMC_MISS, coming, ready, there)
                     ready = there
-        if phase == FETCHED:
             ready = ceil(ready)
             floats[readies + w] = ready
             phase = CYCLE

@@ -18,6 +18,7 @@ from softlab.timing.distinct import ascending, distinct
 from softlab.timing.dram import ROW
 from softlab.timing.memory import SWAPS, Memory
 from softlab.timing.order import NEVER
+from softlab.timing.parameters import interpolated
 from softlab.timing.places import SETS
 from softlab.timing.program import Action, TimedProgram
 from softlab.timing.shares import Shares
@@ -28,12 +29,14 @@ from softlab.timing.work import BlockWork, Requests
 _OUTSIDE = (int(Action.MBARRIER), int(Action.BULK))
 _GLOBAL, _LOCAL, _SHARED = int(Space.GLOBAL), int(Space.LOCAL), int(Space.SHARED)
 _STORE, _ATOMIC, _REDUCTION = int(Kind.STORE), int(Kind.ATOMIC), int(Kind.REDUCTION)
-#: Whether a request to each space goes to L1 and L2, and whether the compiled loop knows those of each space and kind.
+#: Whether a request to each space goes to L1 and L2, whether its data leaves the block, and whether the compiled loop
+#: knows those of each space and kind.
 _FAR = np.array([space in (Space.GLOBAL, Space.LOCAL) for space in Space])
+_OF_OTHERS = _FAR | np.array([space == Space.DISTRIBUTED_SHARED for space in Space])
 _KNOWN = np.array(
     [
         [
-            space in (Space.GLOBAL, Space.SHARED, Space.VALUES, Space.CONSTANT)
+            space in (Space.GLOBAL, Space.SHARED, Space.DISTRIBUTED_SHARED, Space.VALUES, Space.CONSTANT)
             or (space == Space.LOCAL and kind not in (Kind.ATOMIC, Kind.REDUCTION))
             for kind in Kind
         ]
@@ -71,7 +74,7 @@ class Asked:
         numbers, counts = self.requests.numbers, self.requests.counts
         space, kind = numbers[:, 1], numbers[:, 2]
         bulk = (kind == _STORE) & (counts > numbers[:, 4])  # see :func:`softlab.timing.memory.is_bulk`
-        return bool(_KNOWN[space, kind].all() and not (bulk & _FAR[space]).any())
+        return bool(_KNOWN[space, kind].all() and not (bulk & _OF_OTHERS[space]).any())
 
 
 class MemoryArrays:
@@ -133,7 +136,7 @@ class MemoryArrays:
             loop.REQUEST * m, keys, 2 * pairs, warps, pairs, pairs, pairs, pairs, lines, 2 * lines,
             loop.SET * SETS, SETS, 2 * pairs, pieces, pieces, pieces, rows, joins, joins, regions, regions, regions,
             5 * regions, 3 * covered, most, m, entries + 1, loop.ENTRY * (entries + 1), entries + 1, warps, warps,
-            warps, 2 * pairs, 2 * pairs, lines, warps, numbers, regions, 2 * added,
+            warps, 2 * pairs, 2 * pairs, lines, warps, warps, numbers, regions, 2 * added,
         )  # fmt: skip
         curves = sum(2 * len(one) for one in (p.l2_loaded, p.loaded, p.loaded_copy, p.l2_parts))
         real = (
@@ -141,7 +144,7 @@ class MemoryArrays:
             regions, regions * (asked.blocks + 1), regions, regions, regions, regions, regions, regions, regions,
             regions, numbers, 33, 32, 32, len(self._memory.dram.costs), warps, warps, swapped, warps, curves, regions,
             regions,
-            *(regions + 2 * added,) * 3, *(units,) * 4, *(2 * added,) * 3,
+            *(regions + 2 * added,) * 3, *(units,) * 4, *(2 * added,) * 3, asked.blocks,
         )  # fmt: skip
         starts = [*accumulate(whole, initial=loop.INTS)], [*accumulate(real, initial=loop.FLOATS)]
         self._sizes = [*whole, *real]
@@ -157,6 +160,7 @@ class MemoryArrays:
         table[:, 4], table[:, 5] = np.cumsum(counts) - counts, counts
         self.table(loop.SLOTS)[:] = self._slots
         self.table(loop.KEYS).reshape(-1, 2)[:] = 2 * pairs[:, None] + np.arange(2)
+        self.table(loop.WARP_BLOCK)[:] = asked.block_of - 1
         self.table(loop.FIRST_OF_WARP)[:] = np.cumsum(asked.warps) - asked.warps
         for name, found in self._numbers.items():
             self.table(name)[:] = found
@@ -275,19 +279,9 @@ class MemoryArrays:
         yield from (memory.active, memory.adding, memory.units.every, p.atomic_sm, p.atomic_sm_return, p.atomic_sector)
         yield from (p.atomic_return, p.atomic_return_sector, p.atomic_lane, p.atomic_pass, p.atomic_slow_pass)
         yield p.atomic_float_lane
-
-    def copies(self, w: int) -> float:
-        """When the last asynchronous copy of a warp is there."""
-        return float(self.table(loop.WARP_COPIES)[w])
-
-    def fenced(self, w: int) -> tuple[bool, float, float]:
-        """A warp has a fence, and L1 holds nothing behind it: whether the warp has stored since its last one, until
-        when the SM loads, and when L2 has answered all stores."""
-        stored = self.table(loop.WARP_STORED)
-        found, stored[w] = bool(stored[w]), 0
-        self.table(loop.L1_TIME)[:] = -1.0
-        self.table(loop.WAYS_COUNT)[:] = self.m[loop.L1_HELD] = 0
-        return found, float(self.f[loop.LOADS_UNTIL]), float(self.f[loop.ANSWERED])
+        yield from (p.distributed_latency, *p.distributed_load, p.distributed_store, p.distributed_atomic)
+        yield from (p.membar_cta, p.membar_gpu, p.membar_interval)
+        yield from (interpolated(p.membar_stored, memory.active), p.membar_stored_interval)
 
     def write_back(self) -> None:
         """Let the memory system have what an estimate asks of it."""

@@ -29,36 +29,37 @@ from softlab.timing.memory import WAYS as SET_WAYS
 ) = range(29)  # fmt: skip
 (
     RECENT_HEAD, RECENT_TAIL, RECENT_COUNT, REGIONS, ACCESSES, OWNERS, COSTS_COUNT, STAMP, SPARE_COUNT, WHOLE_STORES,
-    OWNER, SCHEDULER, NUMBER, FILLED, LINES_BEGUN, ATOMICS, LINE_COUNT,
-) = range(33, 50)  # fmt: skip
+    OWNER, SCHEDULER, NUMBER, FILLED, LINES_BEGUN, ATOMICS, LINE_COUNT, LOADS_OF_OTHERS,
+) = range(33, 51)  # fmt: skip
 #: The curves, each as its place among the floats and its number of points.
-CURVE_L2, CURVE_LOADED, CURVE_COPY, CURVE_PARTS = 50, 52, 54, 56
-FIRST_TABLE = 58
+CURVE_L2, CURVE_LOADED, CURVE_COPY, CURVE_PARTS = 51, 53, 55, 57
+FIRST_TABLE = 59
 (
     ASKED, SLOTS, KEYS, FIRST_OF_WARP, LINE_OF, PIECE_OF, ROW_OF, PAGE_OF, SET_OF, PAIRS_OF, WAYS,
     WAYS_COUNT, L2_NEXT, RECENT_SEEN, RECENT_BEFORE, RECENT_NEXT, ROW_TIMES, JOIN_WARP, JOIN_BEFORE, FIRSTS, LASTS,
     FIRST_ID, ORDERED, COVERED, MISSED, FLYING_COUNT, ENTRIES, ENTRY_KEY, SPARE, WAIT_ROW, WAIT_OF_ROW, WAITED,
-    WRITTEN, LOCAL_HELD, STAMPS, WARP_STORED, ORDER_NUMBERS, LARGE, TIMES,
-) = range(FIRST_TABLE, FIRST_TABLE + 39)  # fmt: skip
-FIRST_OF_FLOATS = FIRST_TABLE + 39
+    WRITTEN, LOCAL_HELD, STAMPS, WARP_STORED, WARP_BLOCK, ORDER_NUMBERS, LARGE, TIMES,
+) = range(FIRST_TABLE, FIRST_TABLE + 40)  # fmt: skip
+FIRST_OF_FLOATS = FIRST_TABLE + 40
 (
     L1_TIME, L2_TIME, COMMON_TIME, PART, FLYING_TIME, COMING_TIME, COMING_FILL, ROW_UNTIL, PAGE_KNOWN, ENTRY_BYTES,
     JOIN_THERE, BEGUN, SEEN_NOW, FETCHED_BY, FETCHING_OF, SHARE, DENSE, OTHERS, ORDER_NEW, FIRST_SHARE, EVENNESS_OF,
     ORDER_SEEN, SPREAD, ROWS, PAIRS, COSTS, WAIT_UNTIL, WAIT_VARIANCE, SWAPPED, WARP_COPIES, CURVES,
     UNITS_OF, ARRAY_LINES, ARRAY_UNITS, ARRAY_FREE, ARRAY_WORKED, LINE_FREE, LINE_SEEN, LINE_WORKED, EVENED, SUM_FREE,
-    SUM_WORKED, WANTED_BY,
-) = range(FIRST_OF_FLOATS, FIRST_OF_FLOATS + 43)  # fmt: skip
-INTS = FIRST_OF_FLOATS + 43
+    SUM_WORKED, WANTED_BY, LOADING_OF,
+) = range(FIRST_OF_FLOATS, FIRST_OF_FLOATS + 44)  # fmt: skip
+INTS = FIRST_OF_FLOATS + 44
 
 # Places of floats: what the functions give each other, and the state.
 (
     START, SOURCE, RESULT, BEGIN, DRAINED, DONE, VALUE, BUSY_NOW, FETCHED, LSU_FREE, LSU_BUSY, SHARED_BUSY, KNOWN_AT,
     FETCHING, EVENNESS, L2_FREE, L2_WRITE_FREE, COMES, L2_BUSY, L2_WRITE_BUSY, LAST_STORE, ANSWERED, LOADS_UNTIL,
-    DRAM_FREE, DRAM_MOVED, DRAM_BUSY, DRAM_READ, DRAM_WRITTEN, IDLE, TOGETHER, WORKED_TOGETHER, PASSES, TAKEN,
-) = range(33)  # fmt: skip
+    DRAM_FREE, DRAM_MOVED, DRAM_BUSY, DRAM_READ, DRAM_WRITTEN, IDLE, TOGETHER, WORKED_TOGETHER, PASSES, FENCE_FREE,
+    TAKEN,
+) = range(34)  # fmt: skip
 #: The loads of L2 and of DRAM: the share of time at work, the time, what waits, and the window.
-LOAD_L2, LOAD_DRAM = 36, 40
-FIRST_FIGURE = 44
+LOAD_L2, LOAD_DRAM = 38, 42
+FIRST_FIGURE = 46
 (
     WARM, FIRST_LOAD, RATE, DRAM_DENSE, DRAM_LATENCY, NEW_PAGE, L1_LATENCY, L2_LATENCY, L1_LINES_AT_ONCE, FILL_CYCLES,
     L2_CYCLES, L2_FREE_CYCLES, STORE_CYCLES, PASSING_CYCLES, REST_L2, REST_STORE, REST_PASSING, LINE_LEAST,
@@ -66,9 +67,11 @@ FIRST_FIGURE = 44
     SWAP_APART, MATCH_WIDE, MATCH_WIDE_LATER, MATCH_VALUE, MATCH_LATER, WARPS, DRAM_WRITE, DRAM_TURN, SPARSE_GLOBAL,
     SPARSE_LOCAL, SM_WRITE, LOCAL_ALL, LOCAL_WHOLE, LOCAL_MOST, IN_PART_LINE, IN_PART_SECTOR,
     ALL_PART_LINE, ALL_PART_SECTOR, SMS, ACTIVE, ADDING, UNITS, SM_PASS, SM_RETURN, OF_SECTOR, OF_RETURN,
-    OF_RETURN_SECTOR, LANE_PASS, WHOLE_PASS, SLOW_PASS, FLOAT_LANE,
-) = range(FIRST_FIGURE, FIRST_FIGURE + 58)  # fmt: skip
-FLOATS = FIRST_FIGURE + 58
+    OF_RETURN_SECTOR, LANE_PASS, WHOLE_PASS, SLOW_PASS, FLOAT_LANE, DISTRIBUTED_LATENCY, DISTRIBUTED_LINE,
+    DISTRIBUTED_SECTOR, DISTRIBUTED_STORE, DISTRIBUTED_ATOMIC, MEMBAR_CTA, MEMBAR_GPU, MEMBAR_INTERVAL, MEMBAR_STORED,
+    MEMBAR_STORED_INTERVAL,
+) = range(FIRST_FIGURE, FIRST_FIGURE + 68)  # fmt: skip
+FLOATS = FIRST_FIGURE + 68
 
 #: A request in the table ``ASKED``: as :data:`softlab.timing.work.MemoryRequest` has it, with the place of its sectors
 #: in ``SLOTS`` and their number in place of the sectors.
@@ -81,7 +84,9 @@ ENTRY = 3
 #: Ways of a set, with one for a line that comes before another one goes.
 SET = SET_WAYS + 1
 
-_SHARED, _LOCAL, _VALUES, _GLOBAL = (int(s) for s in (Space.SHARED, Space.LOCAL, Space.VALUES, Space.GLOBAL))
+_SHARED, _LOCAL, _VALUES, _GLOBAL, _DISTRIBUTED = (
+    int(s) for s in (Space.SHARED, Space.LOCAL, Space.VALUES, Space.GLOBAL, Space.DISTRIBUTED_SHARED)
+)
 _LOAD, _STORE, _ATOMIC, _REDUCTION, _COPY = (
     int(k) for k in (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.REDUCTION, Kind.ASYNC_COPY)
 )
@@ -945,6 +950,24 @@ def _shared(m: Int64s, f: Floats, kind: int, passes: int, latency: float, code: 
     return 0
 
 
+def _past_caches(f: Floats, kind: int, passes: int, count: int, size: int, lines: int) -> int:
+    """As ``Memory._past_caches``, from ``START`` on. count: of sectors."""
+    cycles, latency = 1.0, f[L1_LATENCY]
+    if count > 0:
+        latency = f[DISTRIBUTED_LATENCY]
+        if kind == _LOAD:
+            cycles = f[DISTRIBUTED_LINE] * lines + f[DISTRIBUTED_SECTOR] * count
+        elif kind == _STORE:
+            several = size < _SECTOR * count and 8 * count <= size
+            cycles = f[DISTRIBUTED_STORE] * count * (2 if several else 1)
+        else:
+            cycles = f[DISTRIBUTED_ATOMIC] * max(count, passes)
+    f[LSU_FREE] = f[START] + cycles
+    f[SOURCE] = f[START] + cycles + SOURCES
+    f[RESULT] = f[START] + cycles + latency
+    return 0
+
+
 def _advance(m: Int64s, f: Floats) -> int:
     """As ``Memory._advance``."""
     m[UNTIL] -= 1
@@ -971,11 +994,8 @@ def _access(m: Int64s, f: Floats, t: float, latency: float, asked: int) -> int:
         f[SOURCE] = start + cycles + SOURCES
         f[RESULT] = start + latency + (f[MATCH_WIDE_LATER] if wide else f[MATCH_LATER]) * (passes - 1)
         return 0
-    if count == 0:
-        f[LSU_FREE] = start + 1
-        f[SOURCE] = start + 1 + SOURCES
-        f[RESULT] = start + 1 + f[L1_LATENCY]
-        return 0
+    if count == 0 or space == _DISTRIBUTED:
+        return _past_caches(f, kind, passes, count, size, lines)
     _advance(m, f)
     if kind in (_LOAD, _COPY):
         cycles = 1.0 * max(passes, m[asked + _LOOKED_UP])
@@ -1016,7 +1036,40 @@ def serve(m: Int64s, f: Floats, t: float, latency: float, first: int, count: int
                 f[m[WARP_COPIES] + w] = max(f[m[WARP_COPIES] + w], result)
             elif kind == _LOAD and space == _GLOBAL:
                 f[LOADS_UNTIL] = max(f[LOADS_UNTIL], result)
+            elif kind == _LOAD and space == _DISTRIBUTED:
+                loading = m[LOADING_OF] + m[m[WARP_BLOCK] + w]
+                f[loading] = max(f[loading], result)
+                m[LOADS_OF_OTHERS] = 1
             elif kind != _LOAD:
                 m[m[WARP_STORED] + w] = 1
     f[BEGIN], f[DRAINED], f[DONE] = f[START], drained, done
+    return 0
+
+
+def _forget(m: Int64s, f: Floats) -> int:
+    """As ``Memory.forget``."""
+    if m[L1_HELD] > 0:
+        for k in range(m[L1_TIME], m[L2_TIME]):
+            f[k] = -1.0
+        for k in range(m[WAYS_COUNT], m[L2_NEXT]):
+            m[k] = 0
+        m[L1_HELD] = 0
+    return 0
+
+
+@out_of_line
+def fence(m: Int64s, f: Floats, t: float, w: int, others: float) -> int:
+    """``DONE`` of a fence of the whole GPU at cycle t, as :meth:`softlab.timing.residents.Residents.fenced`. others:
+    until when other blocks load from shared memory of other SMs."""
+    stored = m[m[WARP_STORED] + w]
+    m[m[WARP_STORED] + w] = 0
+    begin = max(t, f[FENCE_FREE])
+    f[FENCE_FREE] = begin + (f[MEMBAR_STORED_INTERVAL] if stored else f[MEMBAR_INTERVAL])
+    _forget(m, f)
+    begin = max(begin, f[LOADS_UNTIL])
+    done = begin + (f[MEMBAR_STORED] if stored else f[MEMBAR_GPU])
+    done = max(done, f[ANSWERED])
+    if m[LOADS_OF_OTHERS]:
+        done = max(done, f[m[LOADING_OF] + m[m[WARP_BLOCK] + w]]) + max(0.0, others - t)
+    f[DONE] = done
     return 0

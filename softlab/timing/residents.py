@@ -16,7 +16,7 @@ from softlab.timing.journal import Journal
 from softlab.timing.memory import Memory, is_bulk
 from softlab.timing.parameters import Parameters, interpolated
 from softlab.timing.program import Action, Pipe, TimedProgram
-from softlab.timing.stalls import IMC_MISS, NO_INSTRUCTION, REASONS
+from softlab.timing.stalls import REASONS
 from softlab.timing.state import State
 from softlab.timing.work import BlockWork
 
@@ -89,11 +89,10 @@ class Residents:
     ):  # fmt: skip
         self.program, self.blocks, self.p, self.memory = program, blocks, parameters, memory
         self.result = SmRun()
-        self.state = State(program, blocks, parameters, memory, clock, journal is not None)
-        self.arrays = self.state.memory
         cold = interpolated(parameters.icache_cold, memory.active) if memory.cold else 0.0
-        self.code = CodeCaches(parameters, _lines_of(blocks), cold)
-        self.state.ints[loop.KEPT] = self.code.kept
+        code = CodeCaches(parameters, _lines_of(blocks), cold)
+        self.state = State(program, blocks, parameters, memory, clock, code, journal is not None)
+        self.arrays = self.state.memory
         self.constants: dict[int, float] = {}
         self.fence_free = 0.0
         #: Until when the SM loads from global memory, and of each block from shared memory of other SMs; and when the
@@ -111,17 +110,6 @@ class Residents:
         """All warps, those of blocks that have not begun, too."""
         return [Warp() for block in self.blocks for _ in block.barriers]
 
-    def spent(self, reason: int, w: int, since: float, until: float) -> None:
-        """Cycles of a warp that waits to issue its next instruction."""
-        index = self.following(w)
-        self.state.states[reason * len(self.program.rows) + index] += until - since
-        if self.journal is not None:
-            self.journal.append((w, reason, index, since, until))
-
-    def following(self, w: int) -> int:
-        """The next instruction of a warp."""
-        return self.state.code[self.state.positions[w]]
-
     def fenced(self, w: int, t: float) -> float:
         """When a fence of the whole GPU is done. The SM begins one after the other, and L1 holds nothing behind it. It
         waits for the stores and atomics of all warps of the SM: 24 warps of each SM, each with an atomic on one word
@@ -129,8 +117,6 @@ class Residents:
         from global memory have come, and it ends when other blocks do not load from shared memory of other SMs. Their
         loads at its end are not known yet, and those at its beginning stand for them."""
         p, warp = self.p, self.warps[w]
-        if self.arrays is not None:
-            warp.stored, self.loads_until, self.memory.answered = self.arrays.fenced(w)
         stored, warp.stored = warp.stored, False
         begin = max(t, self.fence_free)
         self.fence_free = begin + (p.membar_stored_interval if stored else p.membar_interval)
@@ -144,23 +130,7 @@ class Residents:
             done = max(done, self.loading.get(block, 0.0)) + max(0.0, max(others, default=0.0) - t)
         return done
 
-    # Code and constants
-
-    def fetched(self, w: int, before: int, now: float, ready: float) -> float:
-        """When the next instruction's code and constant operand are there, at least ``ready``; counts the waits."""
-        index = self.following(w)
-        row = self.program.rows[index]
-        if index >> PER_LINE != before >> PER_LINE:
-            there = self.code.fetch(index >> PER_LINE, now)
-            if there > ready:
-                self.spent(NO_INSTRUCTION, w, ready, there)
-                ready = there
-        if row[12] >= 0 and row[1] != _CONSTANT:
-            there = self.constant_line(row[12], ready)
-            if there > ready:
-                self.spent(IMC_MISS, w, ready, there)
-                ready = there
-        return ready
+    # Constants and requests
 
     def constant_line(self, line: int, now: float) -> float:
         """When a line of constant memory that an instruction names is there."""

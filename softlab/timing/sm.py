@@ -67,14 +67,12 @@ class _Sm(Residents):
         ints, floats = state.ints, state.floats
         ints[loop.BUDGET] = budget
         answers = {
-            loop.REQUEST: self._request, loop.FENCE: self._fence, loop.COMMIT: self._commit, loop.FETCH: self._fetch,
+            loop.REQUEST: self._request, loop.FENCE: self._fence, loop.COMMIT: self._commit,
         }  # fmt: skip
         while (wanted := state.go_on()) != loop.FINISHED:
             if self.journal is not None or wanted in (loop.FLUSH, loop.PROGRESS):
                 self._keep(wanted == loop.PROGRESS)
-            if wanted == loop.STARTED:
-                self._started()
-            elif wanted in answers:
+            if wanted in answers:
                 ints[loop.BUDGET] -= loop.ANSWER
                 answers[wanted](ints[loop.WARP], ints[loop.INDEX], floats[loop.T])
         self._keep(False)
@@ -132,25 +130,9 @@ class _Sm(Residents):
 
     def _commit(self, w: int, index: int, t: float) -> None:
         state, warp, depth = self.state, self.warps[w], self.state.ints[loop.DEPTH]
-        copies = warp.copies if self.arrays is None else self.arrays.copies(w)
-        state.groups[depth * w + warp.groups % depth] = copies
+        state.groups[depth * w + warp.groups % depth] = warp.copies
         warp.groups += 1
         state.commits[w] = warp.groups
         write = self.program.rows[index][5]
-        if write >= 0 and copies > state.release[6 * w + write]:
-            state.release[6 * w + write], state.setters[6 * w + write] = copies, index
-
-    def _started(self) -> None:
-        """Code of the block that has begun last: its warps are ready when it is there."""
-        state = self.state
-        block = state.ints[loop.BEGUN] - 1
-        first, last = state.table(loop.FIRST_WARPS)[block : block + 2]
-        for w in range(first, last):
-            if state.positions[w] < state.table(loop.ENDS)[w]:
-                at = state.ready[w]
-                there = self.fetched(w, -9, at, at)
-                loop.wake(state.ints, state.floats, w, there)  # type: ignore[arg-type]
-
-    def _fetch(self, w: int, index: int, t: float) -> None:
-        floats = self.state.floats
-        floats[loop.READY_NOW] = self.fetched(w, index, t, floats[loop.READY_NOW])
+        if write >= 0 and warp.copies > state.release[6 * w + write]:
+            state.release[6 * w + write], state.setters[6 * w + write] = warp.copies, index

@@ -16,7 +16,7 @@ from softlab.emulator.machine.native_python import CompiledFunction
 from softlab.sass.streams import Kind, Space
 from softlab.timing import issue as loop
 from softlab.timing.blocks import BlockClock
-from softlab.timing.code import PER_LINE
+from softlab.timing.code import PER_LINE, CodeCaches
 from softlab.timing.memory import SOURCES, Memory
 from softlab.timing.memory_arrays import Asked, MemoryArrays
 from softlab.timing.parameters import Parameters
@@ -41,38 +41,42 @@ class State:
     """The arrays of one simulation; the other attributes are parts of them, by warp or by scheduler.
 
     ``asked``: how many requests there are. ``constant_lines``: line of constant memory -> its number. ``block_of`` and
-    ``schedulers``: of each warp. journal: whether there is room for what each warp does when.
+    ``schedulers``: of each warp. code: of the caches. journal: whether there is room for what each warp does when.
     """
 
     def __init__(
         self, program: TimedProgram, blocks: Sequence[BlockWork], p: Parameters, memory: Memory, clock: BlockClock,
-        journal: bool = False,
+        code: CodeCaches, journal: bool = False,
     ) -> None:  # fmt: skip
         n, count = len(program.rows), sum(len(block.barriers) for block in blocks)
         self._asked = Asked(blocks)
         self.asked = len(self._asked.requests)
         self.constant_lines = lines = program.constant_lines
+        of_code = code.tables(0 if code.kept else (n >> PER_LINE) + 1)
         depth = max((second for _, second in program.details.values()), default=0) + 1
         whole = (
             loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
             3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS, count, count,
             len(blocks) + 1, len(blocks), len(blocks), loop.OF_BLOCK * len(blocks),
             loop.BARRIER_ROW * loop.OF_BLOCK * len(blocks), count, len(blocks), count,
-            sum(sum(map(len, block.barriers)) for block in blocks), count, count,
+            sum(sum(map(len, block.barriers)) for block in blocks), count, count, len(of_code[0]),
         )  # fmt: skip
         real = (
             loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
             8 * loop.QUEUE_ROOM, loop.MOST_WAITS, 5 * loop.MOST_NOTES * journal, 4 * ((n >> PER_LINE) + 1), count,
-            loop.OF_BLOCK * len(blocks), len(blocks), len(blocks), len(blocks), len(blocks),
+            loop.OF_BLOCK * len(blocks), len(blocks), len(blocks), len(blocks), len(blocks), len(of_code[1]),
         )  # fmt: skip
         starts = list(accumulate(whole, initial=loop.INTS)), list(accumulate(real, initial=loop.FLOATS))
         self.ints, self.floats = array("q", [0]) * starts[0][-1], array("d", [0.0]) * starts[1][-1]
-        self.ints[loop.JOURNAL] = journal
+        self.ints[loop.JOURNAL], self.ints[loop.KEPT] = journal, code.kept
         self._names = [*starts[0][:-1], *starts[1][:-1]]
         self.ints[loop.ROWS : loop.INTS] = array("q", self._names)
         self._sizes = [*whole, *real]
         self._fill_code(blocks)
         self.table(loop.ROWS)[:], self.table(loop.FIGURES)[:] = program.whole, program.figures
+        self.table(loop.CODE)[:], self.table(loop.CODE_TIMES)[:] = (
+            array("q", of_code[0]), array("d", of_code[1])
+        )  # fmt: skip
         self.ints[loop.LENGTH], self.ints[loop.DEPTH], self.ints[loop.SPACING] = n, depth, count
         self._fill_figures(p)
         self._fill_blocks(blocks, clock)

@@ -60,6 +60,10 @@ def _made(random: np.random.Generator, space: int, kinds: Sequence[int], positio
             return request(kind, (), position=position, space=space, wavefronts=int(random.integers(1, 9)), lanes=lanes)
         words, code = sorted(random.integers(0, 40, 5).tolist()), int(random.integers(0, 4))
         return request(kind, words, position=position, space=space, wavefronts=3, lanes=lanes, bypass=code)
+    if space == Space.DISTRIBUTED_SHARED:
+        words = np.unique(random.integers(0, 400, int(random.integers(1, lanes + 1)))).tolist()
+        passes, many = int(random.integers(1, 5)), max(lanes, len(words))  # fewer lanes would be a bulk copy
+        return request(kind, words, position=position, space=space, wavefronts=passes, lanes=many, width=width)
     if space == Space.VALUES:
         return request(kind, (1, 2), position=position, space=space, wavefronts=3, width=width)
     region = _REGIONS[int(random.integers(len(_REGIONS)))]
@@ -87,10 +91,9 @@ def _requests(random: np.random.Generator, atomics: bool) -> list[MemoryRequest]
         space = Space.LOCAL if random.random() < 0.3 else Space.GLOBAL
         moves = (Kind.LOAD, Kind.LOAD, Kind.STORE)
         found.append(_made(random, space, moves if space == Space.LOCAL else (*moves, *adds), at))
-        near = Space.VALUES if random.random() < 0.1 else Space.SHARED
-        found.append(
-            _made(random, near, (Kind.LOAD, Kind.STORE, *((Kind.ATOMIC,) if near == Space.SHARED else ())), at + 1)
-        )
+        near = random.choice(np.array([Space.SHARED, Space.DISTRIBUTED_SHARED, Space.VALUES]), p=[0.7, 0.2, 0.1])
+        near_kinds = (Kind.LOAD, Kind.STORE, *(() if near == Space.VALUES else (Kind.ATOMIC,)))
+        found.append(_made(random, int(near), near_kinds, at + 1))
         if random.random() < 0.7:
             found.append(_made(random, Space.GLOBAL, (Kind.ASYNC_COPY,), at + 3))
             found.append(_made(random, Space.SHARED, (Kind.LOAD,), at + 3))
@@ -161,8 +164,9 @@ def _arrays(one: MemoryRequest, action: Action = Action.MEMORY) -> MemoryArrays 
 
 def test_what_the_compiled_loop_does_not_know_is_pythons() -> None:
     assert _arrays(request(Kind.LOAD, range(4))) is not None
-    assert _arrays(request(Kind.LOAD, range(4), space=Space.DISTRIBUTED_SHARED)) is None
+    assert _arrays(request(Kind.LOAD, range(4), space=Space.DISTRIBUTED_SHARED)) is not None
     assert _arrays(request(Kind.STORE, range(4), lanes=1)) is None  # a bulk copy
+    assert _arrays(request(Kind.STORE, range(4), lanes=1, space=Space.DISTRIBUTED_SHARED)) is None
     assert _arrays(request(Kind.LOAD, range(4)), Action.BULK) is None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from softlab.cuda.control_codes import ControlCode
 from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.hardware.devices import resolve
 from softlab.sass.streams import Accesses, WarpStream
-from softlab.timing.code import CodeCaches
+from softlab.timing.code import THERE, CodeCaches, fetch
 from softlab.timing.columns import Columns
 from softlab.timing.lengths import longest_of_blocks, most_instructions
 from softlab.timing.memory import Memory
@@ -121,8 +122,28 @@ def test_few_sms_that_store_local_memory_are_in_nobodys_way():
 def test_code_that_no_cache_holds_comes_from_dram_once_where_l2_is_cold():
     figures = replace(BARE, icache_line_l2=40.0, icache_bytes=1024, icache_again=((1.0, 0.0),))
     cold, warm = (CodeCaches(figures, 4096, late) for late in (44.0, 0.0))
-    times = [[caches.fetch(line, 0.0) for line in range(11)] for caches in (cold, warm)]
+    times = [_fetched(caches, range(11)) for caches in (cold, warm)]
     assert times[0][10] - times[1][10] == pytest.approx(10 * 44)
     assert times[0][2] - times[0][1] == pytest.approx(84)
     small = CodeCaches(replace(figures, icache_again=((1.0, 65536.0),)), 512, 44.0)
-    assert [small.fetch(line, 0.0) for line in range(3)] == [0.0, 0.0, 0.0]  # there from the launch before
+    assert _fetched(small, range(3)) == [0.0, 0.0, 0.0]  # there from the launch before
+
+
+def test_the_first_cache_keeps_the_lines_that_were_used_last():
+    figures = replace(BARE, icache_line=2.0, icache_line_l2=40.0, icache_bytes=1024, icache_again=((1.0, 0.0),))
+    rounds = [*range(8), 0, 9, *range(2, 8), 0, 1]  # line 9 takes the place of line 1
+    for cache in (CodeCaches(figures, 4096), CodeCaches(figures, 512)):
+        times = _fetched(cache, rounds)
+        assert times[8] == times[16] == 0.0
+        assert times[10:16] == times[2:8]
+        assert times[17] > times[9] > times[7]
+
+
+def _fetched(caches: CodeCaches, lines: Iterable[int]) -> list[float]:
+    """When each line is there, for warps that come to all of them at cycle 0."""
+    whole, real = (np.array(table) for table in caches.tables(16))
+    times = []
+    for line in lines:
+        fetch(whole, real, 0, 0, line, 0.0)
+        times.append(float(real[THERE]))
+    return times

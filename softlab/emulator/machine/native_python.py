@@ -229,7 +229,7 @@ def _define(ir: Any, module: Any, function: FunctionType, name: str, known: dict
         assert isinstance(tree, ast.FunctionDef)
         size = ir.IntType(_BITS)
         kinds = [ir.DoubleType() if _annotated(argument) == "float" else size for argument in tree.args.args]
-        known[function] = ir.Function(module, ir.FunctionType(size, kinds), name)
+        known[function] = ir.Function(module, ir.FunctionType(size, kinds), module.get_unique_name(name))
         known[function].linkage = "internal"
         if name != _LOOP:
             known[function].attributes.add("noinline" if function in _OUT_OF_LINE else "alwaysinline")
