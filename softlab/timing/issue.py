@@ -70,12 +70,12 @@ GREEDY, LAST, QUEUED, POOLED, ENTRY, BROUGHT = 20, 24, 28, 32, 36, 44
 RESIDENT, BLOCKS, BEGUN, ENDED, DUE, BEHIND = 48, 52, 53, 54, 55, 56
 FIRST_TABLE = 57
 (
-    ROWS, POSITIONS, ENDS, BLOCKED, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED,
-    LINES, LAST_WAITS, WAITS, BLOCK_OF, SCHEDULERS, FIRST_WARPS, ALIVE, KNOWN, USED, BARRIERS, FOLLOWING, OPENINGS,
-    CAME, OPERANDS, NEXT_OPERAND, CUT, CODE, FIGURES, READY, TURNS, FIRSTS, REFUSED, RELEASE, STATES, CONSTANTS, GROUPS,
-    ENTRIES, WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES, CODE_TIMES,
-) = range(FIRST_TABLE, FIRST_TABLE + 48)  # fmt: skip
-INTS = FIRST_TABLE + 48
+    ROWS, POSITIONS, ENDS, SETTERS, REQUESTS, REQUEST_ENDS, QUEUE, POOL, COMMITS, ASKED, LINES, LAST_WAITS, WAITS,
+    BLOCK_OF, SCHEDULERS, FIRST_WARPS, ALIVE, KNOWN, USED, BARRIERS, FOLLOWING, OPENINGS, CAME, OPERANDS, NEXT_OPERAND,
+    CUT, CODE, FIGURES, READY, TURNS, FIRSTS, REFUSED, REFUSED_LAST, ENTERED, REFUSALS, RELEASE, STATES, CONSTANTS,
+    GROUPS, ENTRIES, WAITED, NOTES, THERE, TAKEN, LATEST, OPENED, BEGINS, TURNAROUNDS, FINISHES, CODE_TIMES,
+) = range(FIRST_TABLE, FIRST_TABLE + 50)  # fmt: skip
+INTS = FIRST_TABLE + 50
 
 # Places of floats: clocks of the schedulers, when the next of their warps is ready, when their pipes and register banks
 # are free; of the loop; of the load and store unit; figures; cycles of pipes in use.
@@ -90,7 +90,9 @@ BUSY = DIVERGENCE + 6
 BARRIER_FREE, BARRIER_LATENCY, CLUSTER_LATENCY, STAGGER, MESSAGE, INTERVAL, LAST_START, WARP_CYCLES = range(
     BUSY + PIPES, BUSY + PIPES + 8
 )
-FLOATS = BUSY + PIPES + 8
+# What the functions about refusals give.
+UNTIL, COUNTED = range(BUSY + PIPES + 8, BUSY + PIPES + 10)
+FLOATS = BUSY + PIPES + 10
 
 # A row of whole numbers: action, pipe, stall count, scoreboards as bits, write and read barrier, number of the constant
 # line, two details, whether there are details. A row of floats: interval, latency, four cycles of register banks, and
@@ -99,6 +101,9 @@ ROW, FIGURE = 10, 7
 #: A row of ``WAITS``: an instruction that waits, the one that it waits for, and the row before of the one that waits,
 #: or -1.
 WAIT_ROW = 3
+#: A row of ``REFUSALS``: in how many cycles a pipe of a scheduler took nothing, up to which cycle they are counted, and
+#: the last one of them.
+REFUSAL = 3
 #: The barriers of a block and of its cluster. A row of ``BARRIERS``: whether a warp has come to it; warps that have
 #: arrived, and that are expected (0: all that are not at their end); the first and the last one that waits, from 1 on,
 #: or 0. ``FOLLOWING`` of a warp has the next one.
@@ -147,10 +152,50 @@ OUTSIDE = -1
 _PER_LINE = PER_LINE
 
 
-def _enter(ints: Int64s, floats: Floats, code: Int32s, s: int, w: int) -> int:
-    """Put a warp that is ready into its place, by its turn, with the pipe of its next instruction."""
+# Which cycles a pipe refuses a warp follows from when the pipe is free. So they are not counted warp by warp, but by
+# pipe, and only when something goes into the pipe; a warp remembers how many they were when it became ready. Register
+# banks refuse single warps, whose cycles are counted one by one.
+
+
+def _refuses_until(ints: Int64s, floats: Floats, s: int, pipe: int) -> int:
+    """``UNTIL``: the cycle from which on a pipe of a scheduler takes an instruction."""
+    free = FREE + s * PIPES
+    floats[UNTIL] = floats[free + pipe]
+    if pipe in (_MIO_PIPE, _LG_PIPE):
+        entry = 4 * (pipe - _MIO_PIPE) + s
+        place = ints[ENTRIES] + QUEUE_ROOM * entry + ints[ENTRY + entry]
+        floats[UNTIL] = max(floats[free + _MIO_PIPE], floats[place])
+    elif pipe == _FMA:
+        floats[UNTIL] = min(floats[free + _FMA], floats[free + _HEAVY])
+    return 0
+
+
+def _refused_before(ints: Int64s, floats: Floats, s: int, pipe: int, t: float) -> int:
+    """``COUNTED``: the cycles before t in which a pipe took nothing. Nothing has gone into it since then."""
+    row = ints[REFUSALS] + REFUSAL * (s * PIPES + pipe)
+    _refuses_until(ints, floats, s, pipe)
+    floats[COUNTED] = floats[row] + max(0.0, min(ceil(floats[UNTIL]), t) - floats[row + 1])
+    return 0
+
+
+def _settle(ints: Int64s, floats: Floats, s: int, pipe: int, t: float) -> int:
+    """Count the cycles up to t, before something goes into a pipe."""
+    row = ints[REFUSALS] + REFUSAL * (s * PIPES + pipe)
+    _refuses_until(ints, floats, s, pipe)
+    end = min(ceil(floats[UNTIL]), t + 1)
+    if end > floats[row + 1]:
+        floats[row] += end - floats[row + 1]
+        floats[row + 2] = end - 1
+    floats[row + 1] = max(floats[row + 1], t + 1)
+    return 0
+
+
+def _enter(ints: Int64s, floats: Floats, code: Int32s, s: int, w: int, since: float) -> int:
+    """Put a warp that is ready since a cycle into its place, by its turn, with the pipe of its next instruction."""
     pool, turns, k = ints[POOL] + s * ints[SPACING], ints[TURNS], ints[POOLED + s]
     pipe = ints[ints[ROWS] + ROW * code[ints[ints[POSITIONS] + w]] + 1]
+    _refused_before(ints, floats, s, pipe, since)
+    floats[ints[ENTERED] + w] = floats[COUNTED]
     while k > 0 and floats[turns + (ints[pool + k - 1] >> PIPE_BITS)] > floats[turns + w]:
         ints[pool + k] = ints[pool + k - 1]
         k -= 1
@@ -381,8 +426,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
     """Go on until something is wanted, or all is done. code, splits: of all warps, one behind the other; a split is a
     branch at which lanes part. m, f: the memory system, where ``MEMORY`` says so."""
     rows, figures, n, states = ints[ROWS], ints[FIGURES], ints[LENGTH], ints[STATES]
-    positions, blocked, setters, asks = ints[POSITIONS], ints[BLOCKED], ints[SETTERS], ints[REQUESTS]
-    readies, release, constants, held = ints[READY], ints[RELEASE], ints[CONSTANTS], ints[REFUSED]
+    positions, setters, asks = ints[POSITIONS], ints[SETTERS], ints[REQUESTS]
+    readies, release, constants = ints[READY], ints[RELEASE], ints[CONSTANTS]
+    refused_last, refused_by_banks = ints[REFUSED_LAST], ints[REFUSED]
     phase, s, g, w, index, issued = (
         ints[PHASE],
         ints[SCHEDULER],
@@ -431,66 +477,73 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                         if at <= t:
                             count -= 1
                             ints[queue + k] = ints[queue + count]
-                            _enter(ints, floats, code, s, one)
+                            _enter(ints, floats, code, s, one, t)
                         else:
                             least = min(least, at)
                             k += 1
                     ints[QUEUED + s] = count
                     floats[SOONEST + s] = least
-                # Whose turn it is: the last one's, else the oldest block's.
-                count, k = ints[POOLED + s], 0
+                # Whose turn it is: the last one's, else the oldest block's. Of pipes only those are looked at that are
+                # asked for, and of warps only those up to the chosen one; where a bank is taken, all of them.
+                count, k, known, refusing = ints[POOLED + s], 0, 0, 0
+                banks = even_free > t or odd_free > t
                 if g >= 0:
                     if floats[readies + g] <= t:
                         k = -1
                     else:
                         later = floats[readies + g]
-                while k < count:
+                while k < count and (chosen < 0 or banks):
                     if k < 0:
                         one, pipe = g, ints[rows + ROW * code[ints[positions + g]] + 1]
                     else:
                         one, pipe = ints[pool + k] >> PIPE_BITS, ints[pool + k] & PIPE_MASK
-                    at, reason = 0.0, MATH
-                    if pipe in (_MIO_PIPE, _LG_PIPE):
-                        reason = MIO if pipe == _MIO_PIPE else LG
-                        entry = 4 * (pipe - _MIO_PIPE) + s
-                        first = ints[ENTRIES] + QUEUE_ROOM * entry
-                        at = max(floats[free + _MIO_PIPE], floats[first + ints[ENTRY + entry]])
-                    elif pipe > 0:
-                        at = floats[free + pipe]
-                        if pipe in (_XU, _CONSTANT):  # these wait in the queue of the load and store unit
-                            reason = MIO
-                        elif pipe <= _LAST_WITH_BANKS:
-                            if pipe == _FMA:
-                                at = min(at, floats[free + _HEAVY])
-                            if even_free > t or odd_free > t:  # else no bank keeps it
-                                bank = figures + FIGURE * code[ints[positions + one]]
-                                bank += 4 if one == ints[LAST + s] else 2
-                                reading = max(floats[bank], floats[bank + 1])
-                                if one == ints[LAST + s]:
-                                    reading = max(reading, READ_WINDOW)
-                                if floats[bank] > 0 and even_free + floats[bank] - reading > at:
-                                    at = even_free + floats[bank] - reading
-                                    reason = DISPATCH
-                                if floats[bank + 1] > 0 and odd_free + floats[bank + 1] - reading > at:
-                                    at = odd_free + floats[bank + 1] - reading
-                                    reason = DISPATCH
-                    if at > t:
-                        ints[blocked + one] = reason
-                        floats[held + one] += 1.0
-                        later = min(later, at)
-                    elif chosen < 0:
+                    bit = 1 << pipe
+                    of_banks = banks and pipe > 0 and pipe <= _LAST_WITH_BANKS
+                    if known & bit == 0:
+                        known |= bit
+                        _refuses_until(ints, floats, s, pipe)
+                        if floats[UNTIL] > t:
+                            refusing |= bit
+                            if not of_banks:
+                                later = min(later, floats[UNTIL])
+                    if of_banks:
+                        _refuses_until(ints, floats, s, pipe)
+                        at, of_pipe = floats[UNTIL], floats[UNTIL]
+                        bank = figures + FIGURE * code[ints[positions + one]]
+                        bank += 4 if one == ints[LAST + s] else 2
+                        reading = max(floats[bank], floats[bank + 1])
+                        if one == ints[LAST + s]:
+                            reading = max(reading, READ_WINDOW)
+                        if floats[bank] > 0:
+                            at = max(at, even_free + floats[bank] - reading)
+                        if floats[bank + 1] > 0:
+                            at = max(at, odd_free + floats[bank + 1] - reading)
+                        if at > t:
+                            later = min(later, at)
+                            if at > of_pipe:
+                                floats[refused_last + one] = t
+                                if of_pipe <= t:
+                                    floats[refused_by_banks + one] += 1.0
+                        elif chosen < 0:
+                            chosen = one
+                            place = k
+                    elif chosen < 0 and refusing & bit == 0:
                         chosen = one
                         place = k
                     k += 1
                 if chosen < 0:
                     later = min(later, floats[SOONEST + s])
                     if later < INFINITE:
-                        skipped = ceil(later) - t - 1.0
+                        before = t
                         t = ceil(later)
-                        for k in range(count):
-                            floats[held + (ints[pool + k] >> PIPE_BITS)] += skipped
-                        if g >= 0 and floats[readies + g] <= t - skipped - 1.0:
-                            floats[held + g] += skipped
+                        if banks:  # what they refuse, they refuse until then
+                            for k in range(-1, count):
+                                one = ints[pool + max(k, 0)] >> PIPE_BITS if k >= 0 else g
+                                if one >= 0 and floats[refused_last + one] == before:
+                                    _refuses_until(ints, floats, s, ints[rows + ROW * code[ints[positions + one]] + 1])
+                                    of_pipe = ceil(floats[UNTIL])
+                                    floats[refused_by_banks + one] += max(0.0, t - max(before + 1, of_pipe))
+                                    floats[refused_last + one] = t - 1
                         continue
                     t = INFINITE
             if chosen < 0:  # nothing more for this scheduler now
@@ -505,6 +558,34 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
             w = chosen
             ints[WARP] = w
             index = code[ints[positions + w]]
+            row, figure = rows + ROW * index, figures + FIGURE * index
+            action, pipe, interval = ints[row], ints[row + 1], floats[figure]
+            before = floats[readies + w]
+            if t > before:
+                # Cycles in which its pipe or its banks did not take it; in the others another warp was chosen.
+                if w == g:
+                    _refused_before(ints, floats, s, pipe, before)
+                    floats[ints[ENTERED] + w] = floats[COUNTED]
+                _refused_before(ints, floats, s, pipe, t)
+                refused = floats[COUNTED] - floats[ints[ENTERED] + w] + floats[refused_by_banks + w]
+                refused = min(refused, t - before)
+                last, refusal = min(ceil(floats[UNTIL]), t), ints[REFUSALS] + REFUSAL * (s * PIPES + pipe)
+                last = last - 1 if last > floats[refusal + 1] else floats[refusal + 2]
+                reason = MATH
+                if floats[refused_last + w] >= last:
+                    reason = DISPATCH
+                elif pipe in (_MIO_PIPE, _XU, _CONSTANT):  # these wait in the queue of the load and store unit
+                    reason = MIO
+                elif pipe == _LG_PIPE:
+                    reason = LG
+                floats[states + NOT_SELECTED * n + index] += t - before - refused
+                floats[states + reason * n + index] += refused
+                if journal and t - before > refused:
+                    _note(ints, floats, w, NOT_SELECTED, index, before, t - refused)
+                if journal and refused > 0:
+                    _note(ints, floats, w, reason, index, t - refused, t)
+            floats[refused_by_banks + w] = 0.0
+            floats[refused_last + w] = -1.0
             if w != g:
                 count = ints[POOLED + s] - 1
                 ints[POOLED + s] = count
@@ -512,31 +593,22 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     ints[pool + k] = ints[pool + k + 1]
                 if g >= 0:
                     if floats[readies + g] <= t:
-                        _enter(ints, floats, code, s, g)
+                        _enter(ints, floats, code, s, g, floats[readies + g])
                     else:
                         wait(ints, floats, s, g)
                 g = w
             # Issue.
-            row, figure = rows + ROW * index, figures + FIGURE * index
-            action, pipe, interval = ints[row], ints[row + 1], floats[figure]
             floats[states + SELECTED * n + index] += 1
             issued += 1
             lot = LOT_CYCLE * t + LOT_WARP * w
             floats[ints[TURNS] + w] = floats[ints[FIRSTS] + w] + TURN_CYCLE * (t + LOTS * ceil(lot / LOTS) - lot)
-            before = floats[readies + w]
-            if t > before:
-                # Cycles in which its pipe did not take it; in the others another warp was chosen.
-                refused = min(floats[held + w], t - before)
-                floats[states + NOT_SELECTED * n + index] += t - before - refused
-                floats[states + ints[blocked + w] * n + index] += refused
-                if journal and t - before > refused:
-                    _note(ints, floats, w, NOT_SELECTED, index, before, t - refused)
-                if journal and refused > 0:
-                    _note(ints, floats, w, ints[blocked + w], index, t - refused, t)
             if journal:
                 _note(ints, floats, w, SELECTED, index, t, t + 1)
-            ints[blocked + w] = 0
-            floats[held + w] = 0.0
+            _settle(ints, floats, s, pipe, t)
+            if pipe in (_FMA, _HEAVY):
+                _settle(ints, floats, s, _FMA + _HEAVY - pipe, t)
+            elif pipe in (_MIO_PIPE, _LG_PIPE):
+                _settle(ints, floats, s, _MIO_PIPE + _LG_PIPE - pipe, t)
             if pipe <= _LAST_WITH_BANKS:
                 if pipe == _FMA and interval > 1:  # both halves of the pipe, one after the other if one is taken
                     floats[free + _FMA] = max(t, floats[free + _FMA]) + interval
@@ -553,6 +625,7 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                     floats[free + pipe] = (t if t - at > late else max(at, t - late)) + interval
                     floats[BUSY + pipe] += interval
                 if floats[figure + 6] > 0:
+                    _settle(ints, floats, s, _ALU, t)
                     floats[free + _ALU] = max(t, floats[free + _ALU]) + floats[figure + 6]
                     floats[BUSY + _ALU] += floats[figure + 6]
                 bank = figure + (4 if w == ints[LAST + s] else 2)
@@ -631,6 +704,9 @@ def issue(ints: Int64s, floats: Floats, code: Int32s, splits: Bytes, m: Int64s, 
                 if answer >= 0:
                     continue
             elif action in (_FENCE, _COMMIT):
+                if action == _FENCE:  # it takes the load and store unit's place
+                    _settle(ints, floats, s, _MIO_PIPE, t)
+                    _settle(ints, floats, s, _LG_PIPE, t)
                 if ints[MEMORY]:
                     ints[BUDGET] -= ANSWER
                     if action == _FENCE:

@@ -55,14 +55,15 @@ class State:
         of_code = code.tables(0 if code.kept else (n >> PER_LINE) + 1)
         depth = max((second for _, second in program.details.values()), default=0) + 1
         whole = (
-            loop.ROW * n, count, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
+            loop.ROW * n, count, count, 6 * count, count, count, 4 * count, 4 * count, count,
             3 * self.asked, 4 * ((n >> PER_LINE) + 1), n, loop.WAIT_ROW * loop.MOST_WAITS, count, count,
             len(blocks) + 1, len(blocks), len(blocks), loop.OF_BLOCK * len(blocks),
             loop.BARRIER_ROW * loop.OF_BLOCK * len(blocks), count, len(blocks), count,
             sum(sum(map(len, block.barriers)) for block in blocks), count, count, len(of_code[0]),
         )  # fmt: skip
         real = (
-            loop.FIGURE * n, count, count, count, count, 6 * count, len(REASONS) * n, len(lines), depth * count,
+            loop.FIGURE * n, count, count, count, count, count, count,
+            4 * loop.REFUSAL * loop.PIPES, 6 * count, len(REASONS) * n, len(lines), depth * count,
             8 * loop.QUEUE_ROOM, loop.MOST_WAITS, 5 * loop.MOST_NOTES * journal, 4 * ((n >> PER_LINE) + 1), count,
             loop.OF_BLOCK * len(blocks), len(blocks), len(blocks), len(blocks), len(blocks), len(of_code[1]),
         )  # fmt: skip
@@ -81,6 +82,7 @@ class State:
         self._fill_figures(p)
         self._fill_blocks(blocks, clock)
         self._forget_waits()
+        self.table(loop.REFUSED_LAST)[:] = array("d", [-1.0] * count)
         self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
         self._show_parts()
         self._compile(program, memory)

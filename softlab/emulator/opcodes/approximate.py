@@ -36,6 +36,7 @@ _ONE = {"f32": np.float32(1), "f64": np.float64(1)}
 _DIV = {"f32": div_f32, "f64": div_f64}
 _SQRT = {"f32": sqrt_f32, "f64": sqrt_f64}
 _LEAST_NORMAL = np.float32(2.0**-126)
+_NAN = 0x7FFFFFFF
 # A reciprocal beyond this is of a divisor that is 0 or subnormal; one below 1 / this is subnormal, and 0 on hardware.
 _LARGE = np.float32(2.0**126)
 _UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
@@ -187,15 +188,38 @@ def upper_word(function: Callable) -> Callable:
     return apply
 
 
+def native_root(e: Emitter, a: Native) -> Native:
+    """The compiled form of a root."""
+    return _of_numbers_with_roots(e, a, lambda size: e.intrinsic("sqrt", size))
+
+
+def native_reciprocal_root(e: Emitter, a: Native) -> Native:
+    """The compiled form of the reciprocal of a root, rounded once."""
+
+    def of_root(size: Native) -> Native:
+        root = e.intrinsic("sqrt", e.fpext(size, e.double()))
+        return e.fptrunc(e.fdiv(root.type(1.0), root), e.float())
+
+    return _of_numbers_with_roots(e, a, of_root)
+
+
+def _of_numbers_with_roots(e: Emitter, a: Native, function: Callable[[Native], Native]) -> Native:
+    """A function of numbers that are not below 0; of all others it is NaN. LLVM leaves out the question whether a root
+    is NaN, so the number is asked."""
+    none = e.fcmp_unordered("<", a, a.type(0.0))
+    return e.select(none, e.as_float(e.integer(32)(_NAN)), function(a))
+
+
 @pure("sqrt", types=FLOATS)
 def _sqrt(form: Form) -> Semantics:
     name = form.one_type()
     mode = form.one_of("approx", *MODES)
     if mode in MODES:
-        return unary(finish(form, _SQRT[name](mode)), name)
+        native = finish_native(form, native_root) if mode == "rn" else None
+        return unary(finish(form, _SQRT[name](mode)), name, native=native)
     if name != "f32":
         raise NotImplementedError("sqrt.approx is for f32")
-    return unary(finish(form, np.sqrt), name)
+    return unary(finish(form, np.sqrt), name, native=finish_native(form, native_root))
 
 
 def _reciprocal_root(a):
@@ -208,7 +232,8 @@ def _rsqrt(form: Form) -> Semantics:
     form.one_of("approx")
     if name == "f64":
         return unary(upper_word(_reciprocal_root) if form.flag("ftz") else _reciprocal_root, name)
-    return unary(finish(form, lambda a: _reciprocal_root(a).astype(np.float32)), name)
+    native = finish_native(form, native_reciprocal_root)
+    return unary(finish(form, lambda a: _reciprocal_root(a).astype(np.float32)), name, native=native)
 
 
 @pure("ex2", types=("f32",))

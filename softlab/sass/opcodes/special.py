@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from softlab.emulator.opcodes.approximate import log2, upper_word
+from softlab.emulator.opcodes.approximate import log2, native_reciprocal_root, native_root, upper_word
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush
 from softlab.emulator.opcodes.special_functions import (
@@ -65,14 +65,7 @@ def _root(a: Value) -> Value:
 
 
 def _native_root(e: Emitter, a: Native) -> Native:
-    return _of_numbers_with_roots(e, e.flush(a), lambda size: e.intrinsic("sqrt", size))
-
-
-def _of_numbers_with_roots(e: Emitter, a: Native, function: Callable[[Native], Native]) -> Native:
-    """A function of numbers that are not below 0; of all others it is NaN. LLVM leaves out the question whether a root
-    is NaN, so the number is asked."""
-    none = e.fcmp_unordered("<", a, a.type(0.0))
-    return e.canonical(e.select(none, e.as_float(e.integer(32)(0x7FFFFFFF)), function(a)))
+    return e.canonical(native_root(e, e.flush(a)))
 
 
 def _reciprocal_root(a: Value) -> Value:
@@ -80,11 +73,7 @@ def _reciprocal_root(a: Value) -> Value:
 
 
 def _native_reciprocal_root(e: Emitter, a: Native) -> Native:
-    def of_root(size: Native) -> Native:
-        root = e.intrinsic("sqrt", e.fpext(size, e.double()))
-        return e.fptrunc(e.fdiv(root.type(1.0), root), e.float())
-
-    return _of_numbers_with_roots(e, e.flush(a), of_root)
+    return e.canonical(native_reciprocal_root(e, e.flush(a)))
 
 
 def _wave(function: Callable) -> Callable[[Value], Value]:

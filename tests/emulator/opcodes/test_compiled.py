@@ -25,6 +25,7 @@ COMMON = {
     "d, a, b": ["add.s32", "sub.s32", "mul.lo.s32", "mul.wide.s32", "mul.hi.u32", "min.s32", "and.b32", "or.b32"],
     "d, b, a": ["shl.b32", "shr.s32", "add.rn.f32", "sub.f32", "mul.rn.f32", "add.ftz.f32", "add.sat.f32", "min.f32"],
     "c, a, b": ["div.approx.f32", "div.full.f32", "div.approx.ftz.f32", "div.rn.f32"],
+    "e, a": ["sqrt.rn.f32", "sqrt.rn.ftz.f32", "sqrt.approx.ftz.f32", "rsqrt.approx.f32", "rsqrt.approx.ftz.f32"],
     "c, a": ["ex2.approx.f32", "ex2.approx.ftz.f32", "rcp.approx.f32", "rcp.approx.ftz.f32", "rcp.rn.f32"],
     "p, a, b": ["setp.lt.s32", "setp.ge.u32", "setp.eq.b32", "setp.lt.f32", "setp.neu.f32"],
     "d, a, b, c": ["mad.lo.s32", "shf.l.wrap.b32", "selp.b32", "fma.rn.f32", "fma.rn.ftz.f32"],
