@@ -75,14 +75,11 @@ def fetch(ints: Int64s, floats: Floats, whole: int, real: int, line: int, now: f
         return 0
     jumped, arrived = 1, now
     if line > 0 and floats[at - 1] >= 0:
-        jumped = 0
-        arrived = floats[at - 1]
-    first = ints[own] == 0
+        jumped, arrived = 0, floats[at - 1]
+    first, near = ints[own] == 0, ints[whole + _SECOND]
     if first:
         ints[own] = 1
         ints[whole + _BROUGHT] += 1
-    near = ints[whole + _SECOND]
-    if first:
         near = ints[whole + _BROUGHT] <= floats[real + _AGAIN]
     cycles = floats[real + (_NEAR if near else _FAR) + jumped]
     if first and near == 0:
@@ -94,14 +91,20 @@ def fetch(ints: Int64s, floats: Floats, whole: int, real: int, line: int, now: f
         floats[real + _LAST] = arrived
         there = max(now, arrived)
     floats[at] = there
+    floats[real + THERE] = there
     _move_last(ints, whole, line)
-    ints[whole + _HELD] += 1
-    if ints[whole + _HELD] > ints[whole + _ROOM]:
+    _make_room(ints, floats, whole, real)
+    return 0
+
+
+def _make_room(ints: Int64s, floats: Floats, whole: int, real: int) -> int:
+    """One line more: where there is no room for it, the one that was used first goes."""
+    if ints[whole + _HELD] < ints[whole + _ROOM]:
+        ints[whole + _HELD] += 1
+    else:
         oldest = ints[whole + _OLDEST] - 1
         _take_out(ints, whole, oldest)
         floats[real + LINE_TIMES + oldest] = _ABSENT
-        ints[whole + _HELD] -= 1
-    floats[real + THERE] = there
     return 0
 
 

@@ -75,15 +75,13 @@ class State:
         self._sizes = [*whole, *real]
         self._fill_code(blocks)
         self.table(loop.ROWS)[:], self.table(loop.FIGURES)[:] = program.whole, program.figures
-        self.table(loop.CODE)[:], self.table(loop.CODE_TIMES)[:] = (
-            array("q", of_code[0]), array("d", of_code[1])
-        )  # fmt: skip
-        self.ints[loop.LENGTH], self.ints[loop.DEPTH], self.ints[loop.SPACING] = n, depth, count
+        self.table(loop.CODE)[:], self.table(loop.CODE_TIMES)[:] = array("q", of_code[0]), array("d", of_code[1])
+        self.ints[loop.LENGTH : loop.SPACING + 1] = array("q", [n, depth, count])
         self._fill_figures(p)
         self._fill_blocks(blocks, clock)
         self._forget_waits()
-        self.table(loop.REFUSED_LAST)[:] = array("d", [-1.0] * count)
-        self.table(loop.CONSTANTS)[:] = array("d", [-1.0] * len(lines))
+        for name, size in ((loop.REFUSED_LAST, count), (loop.CONSTANTS, len(lines))):
+            self.table(name)[:] = array("d", [-1.0] * size)
         self._show_parts()
         self._compile(program, memory)
 
