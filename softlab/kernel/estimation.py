@@ -257,7 +257,7 @@ class _Blocks:
             return counts
         at_once = model.held(launch, device).blocks_per_sm * device.sm_count
         some = len(counts) < launch.blocks
-        if some and queues.may_share(self.columns) and (more := self._shared(counts, at_once, device)):
+        if some and self._may_share and (more := self._shared(counts, at_once, device)):
             return more
         code = model.code_traits(launch.program)
         if self._may_wait:
@@ -288,6 +288,11 @@ class _Blocks:
             pass
         self._parts, self._columns, self.launch = [], None, launch
         return {}
+
+    @property
+    def _may_share(self) -> bool:
+        """Whether blocks may take work from each other: they come back to an atomic whose value decides something."""
+        return queues.may_share(self.columns) and model.atomics_may_decide(self.launch.program)
 
     def _shared(self, counts: dict[int, int], at_once: int, device: Device) -> dict[int, int]:
         """The counts of more blocks than the interpreted ones if blocks share work, else none."""

@@ -12,6 +12,7 @@ from softlab.cuda.disassembly import disassemble
 from softlab.cuda.machine_instructions import MachineFunction
 from softlab.hardware.devices import Device, resolve
 from softlab.hardware.occupancies import Occupancy, occupancy
+from softlab.sass.decided import atomics_decide
 from softlab.sass.memory import STACK_LIMIT
 from softlab.timing import queues
 from softlab.timing.atomics import evened
@@ -123,6 +124,12 @@ def machine_function(program: Program) -> MachineFunction:
 def code_traits(program: Program) -> CodeTraits:
     """What the model asks of each instruction of a program's kernel."""
     return CodeTraits.of(_function(program).instructions)
+
+
+@lru_cache(maxsize=64)
+def atomics_may_decide(program: Program) -> bool:
+    """:func:`softlab.sass.decided.atomics_decide` of a program's kernel."""
+    return atomics_decide(_function(program).instructions)
 
 
 @lru_cache(maxsize=64)

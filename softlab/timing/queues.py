@@ -6,8 +6,9 @@ would take the work of the whole grid. Where a rule about the code finds the ato
 confirms that.
 
 Else a trial tells whether blocks share work: the same blocks are interpreted again among twice as many. If they have
-less to do, all blocks of the grid are interpreted together. This needs no rule about the code. It finds queues by any
-atomic, and tickets of which each block takes one stay as they are.
+less to do, all blocks of the grid are interpreted together. It finds queues by any atomic, and tickets of which each
+block takes one stay as they are. Where no branch and no request depends on what an atomic brings, nothing is shared,
+and there is no trial (:mod:`softlab.sass.decided`).
 
 Less to do means fewer instructions, or fewer stores: where blocks wait for a lock, more of them look at it more often.
 """
