@@ -2,9 +2,8 @@
 
 A launch asks for memory some thousand times, and one request takes Python some 20 microseconds. These functions do the
 same with the same numbers in the same order, so that an estimate is the same to the last bit
-(``tests/timing/test_native_memory.py``). They know all requests but bulk copies and those to shared memory of other
-SMs. A launch with such requests is Python's (:mod:`softlab.timing.memory_arrays`), and so is every launch where there
-is no compiler.
+(``tests/timing/test_native_memory.py``). They know all requests but bulk copies, and no waits at mbarriers. A launch
+with these is Python's (:mod:`softlab.timing.memory_arrays`), and so is every launch where there is no compiler.
 
 All state lies in two arrays, whole numbers ``m`` and floats ``f``. The first places are named here. Behind them lie
 tables, whose beginnings stand in ``m``. Sectors, lines, pieces of 256 bytes, rows and pages have numbers from 0 on. A
