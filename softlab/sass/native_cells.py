@@ -24,6 +24,35 @@ _LANES = 32
 _OFFSET, _ADDRESS = (1 << 24) - 1, (1 << 32) - 1
 
 
+def every(flags: Bytes, count: int) -> int:
+    """Whether all flags are set."""
+    found = 1
+    for k in range(count):
+        found &= flags[k]
+    return found
+
+
+def find_all(
+    base: Int64s, by_warp: int, by_lane: int, rows: Int64s, warps: int, local: int,
+    offset: int, row_bytes: int, limit: int, shift: int, logged: Int64s, index: Int64s,
+) -> int:  # fmt: skip
+    """As :func:`find` where all lanes are active: no lane's place depends on another one's, so that LLVM makes vector
+    instructions.
+
+    Arguments:
+        by_warp, by_lane: items of ``base`` from one warp or lane to the next.
+    """
+    wrong, aligned, bits = 0, (1 << shift) - 1, _ADDRESS if local else _OFFSET
+    for warp in range(warps):
+        first, row, same = warp * by_warp, rows[warp] * row_bytes, _LANES * warp
+        for lane in range(_LANES):
+            address = base[first + lane if by_lane else first] + offset & bits
+            logged[same + lane] = (address >> 2 << 7) + (address & 3) + 4 * lane if local else address
+            index[same + lane] = row + lane * local * row_bytes + address >> shift
+            wrong |= (address > limit) | address & aligned
+    return OUTSIDE if wrong else _LANES * warps
+
+
 def find(
     base: Int64s, steps: int, member: Bytes, active: Bytes, rows: Int64s, warps: int, local: int,
     offset: int, row_bytes: int, limit: int, shift: int, logged: Int64s, index: Int64s,
@@ -41,6 +70,8 @@ def find(
     by_lane, by_warp = steps & 1, 0
     if steps & 2:
         by_warp = _LANES if by_lane else 1
+    if steps != 4 and every(active, _LANES * warps):
+        return find_all(base, by_warp, by_lane, rows, warps, local, offset, row_bytes, limit, shift, logged, index)
     for warp in range(warps):
         for lane in range(_LANES):
             k = _LANES * warp + lane

@@ -19,9 +19,11 @@ UNKNOWN = -1
 #: How the wavefronts of a request are counted: as the passes of atomics in L2, as different addresses, as the lanes
 #: of the busiest bank, and by the bank rule for loads and stores.
 PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
-#: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, sorted keys,
-#: counts of banks, and the units of each bank.
-KEPT, ALL, PASSED, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 32, 64, 96, 96 + 32 * 32
+#: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, the lowest
+#: addresses of the last ones, sorted keys, counts of banks, and the units of each bank.
+KEPT, ALL, PASSED, LOWEST, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 8, 32, 64, 96, 96 + 32 * 32
+#: So many requests before one may have its pattern: rows of a tile that is no power of two wide come in turn.
+_LAST = 4
 #: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
 #: lies, and whether the lanes have their own memory.
 RULE, WIDTH, SHIFT, PIECES, IN_LANES, ABOUT = range(6)
@@ -286,29 +288,33 @@ def count(
 
     ``rows``, ``wavefronts`` and ``counts`` (how many sectors) have an item per request, from ``kept`` on; ``sectors``,
     from ``filled`` on, units of ``1 << shift`` bytes. Returns how much of ``sectors`` is filled, and in
-    ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is the last counted one some lines
+    ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is one of the last ones some lines
     further on, as those of neighbouring warps are, what was counted there holds.
     """
-    known, lowest, passed, number, before = -1, 0, 0, 0, 0
+    begin = kept
     for k in range(requests):
         row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
-        by = _NONE
-        if known >= 0 and mask == before:
-            by = moved(address, mask, known, at)
-        low = lowest + by if by != _NONE else least(address, mask, at)
+        by, known, place = _NONE, kept, filled
+        while by == _NONE and known > begin and known > kept - _LAST:
+            known -= 1
+            place -= counts[known]
+            if masks[rows[known]] == mask:
+                by = moved(address, mask, _LANES * rows[known], at)
+        low = scratch[LOWEST + known % _LAST] + by if by != _NONE else least(address, mask, at)
         if low < 0:
             return UNKNOWN
         if by != _NONE:
-            for one in range(filled, filled + number):
-                sectors[one] = sectors[one - number] + (by >> (_SECTOR if rule == PASSES else shift))
+            passed, number = wavefronts[known], counts[known]
+            for one in range(number):
+                sectors[filled + one] = sectors[place + one] + (by >> (_SECTOR if rule == PASSES else shift))
         elif low != _NONE:
             number = count_one(address, mask, at, low, rule, width, shift, sectors, filled, scratch)
             passed = scratch[PASSED]
             if passed < 0:
                 return UNKNOWN
         if low != _NONE:
-            known, lowest, before = at, low, mask
+            scratch[LOWEST + kept % _LAST] = low
             rows[kept], wavefronts[kept], counts[kept] = row, passed, number
             kept += 1
             filled += number

@@ -25,17 +25,18 @@ def _value(random: np.random.Generator, now: Lanes, shape: tuple[int, ...], widt
     return random.integers(0, (_ROW - 16) // width, shape).astype(np.uint64) * np.uint64(width)
 
 
+@pytest.mark.parametrize("every", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("local", [False, True])
 @pytest.mark.parametrize("shape", ["lanes", "warps", "one row", "some lanes", "scattered", "shared"])
-def test_cells_and_places_are_those_of_numpy(shape, local, width):
+def test_cells_and_places_are_those_of_numpy(shape, local, width, every):
     random = np.random.default_rng(width)
     now = _lanes(random, shape not in ("some lanes", "scattered"))
     now.dense = shape != "scattered"
     shapes = {"lanes": (3, 32), "warps": (3, 1), "one row": (1, 32), "some lanes": (3, 32),
               "scattered": (np.count_nonzero(now.active),), "shared": ()}  # fmt: skip
     value = _value(random, now, shapes[shape], width)
-    active = now.active & (random.random((3, 32)) < 0.8)
+    active = now.active & (every | (random.random((3, 32)) < 0.8))
     memory = BlockMemory(5 * 32 if local else 5, _ROW, "fault")
     rows = now.warps * 32 if local else now.warps.copy()
     with compiling("all"):
@@ -48,12 +49,23 @@ def test_cells_and_places_are_those_of_numpy(shape, local, width):
     np.testing.assert_array_equal(found[0][active], logged[active])
 
 
+@pytest.mark.parametrize("every", [False, True])
 @pytest.mark.parametrize(("offset", "width"), [(_ROW, 4), (_ROW - 4, 8), (2, 4), (-4, 4)])
-def test_faults_are_left_to_numpy(offset, width):
+def test_faults_are_left_to_numpy(offset, width, every):
     now = _lanes(np.random.default_rng(0), True)
-    memory = BlockMemory(5, _ROW, "fault")
+    memory, active = BlockMemory(5, _ROW, "fault"), now.active.copy()
+    active[1, 3] = every
     with compiling("all"):
-        found = cells(now, np.uint64(0), now.active, now.warps.copy(), memory, offset, width, local=False)
+        found = cells(now, np.uint64(0), active, now.warps.copy(), memory, offset, width, local=False)
+    assert found is None
+
+
+def test_a_fault_of_one_lane_is_left_to_numpy():
+    now = _lanes(np.random.default_rng(0), True)
+    value = np.zeros((3, 32), np.uint64)
+    value[2, 31] = _ROW
+    with compiling("all"):
+        found = cells(now, value, now.active, now.warps.copy(), BlockMemory(5, _ROW, "fault"), 0, 4, local=False)
     assert found is None
 
 

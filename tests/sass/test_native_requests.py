@@ -90,6 +90,35 @@ def test_requests_like_the_last_one_count_as_each_for_itself(space, kind):
             np.testing.assert_array_equal(one, other)
 
 
+def _in_turn(random: np.random.Generator, width: int) -> list[Kept]:
+    """Requests whose patterns come again after one to six warps, each time some lines further on; and a warp or two
+    without a lane among them."""
+    made = []
+    for period in range(1, 7):
+        rows = 4 * period + 3
+        turn = np.arange(rows) % period
+        base = (1 << 30) + random.integers(0, 1 << 12, (period, 32)) * width
+        active = (random.random((period, 32)) < random.choice([0.3, 1]))[turn]
+        active[random.integers(rows, size=2)] = False
+        address = base[turn] + 128 * random.integers(-40, 40, (rows, 1))
+        made.append((100 * period, period, address.astype(np.int64), active))
+    return made
+
+
+@pytest.mark.skipif(not available(), reason="needs llvmlite")
+@pytest.mark.parametrize(("space", "kind"), _KINDS)
+def test_requests_like_one_of_the_last_count_as_each_for_itself(space, kind):
+    random = np.random.default_rng(int(space) * 11 + int(kind))
+    unit = 4 if space == Space.SHARED and kind == Kind.ATOMIC else 32
+    for width in _widths(space, kind):
+        requests = _in_turn(random, width)
+        with compiling("all"):
+            found = native_requests.counted(requests, native_requests.rule_of(space, kind, False), width, unit)
+        assert found is not None
+        for one, other in zip(found, counted_by_numpy(requests, space, kind, width, False), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.skipif(not available(), reason="needs llvmlite")
 @pytest.mark.parametrize("kind", [Kind.LOAD, Kind.STORE])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
