@@ -163,6 +163,20 @@ def of_word(form: Form, number: int, function: Callable[..., Value], native: Nat
     return _fast(by_numpy, [bits], _function(native, _NO_SIGNS, np.uint32, False))
 
 
+def of_words(
+    form: Form, operands: Sequence[Operand], by_numpy: Reader, native: NativeForm | None, *, tests: bool = False
+) -> Reader:
+    """A function of the registers that gives 32 bits, or a bool where it ``tests``.
+
+    Arguments:
+        by_numpy: it by NumPy. native: for LLVM, of floats with the bits of the operands without their signs, one object
+            for each meaning; None where there is none.
+    """
+    bits = [form.bits_of(operand) for operand in operands]
+    marks = tuple((False, False, operand.kind in ("float", "integer") or operand == _ZERO) for operand in operands)
+    return _fast(by_numpy, bits, native and _function(native, marks, np.uint32, tests))
+
+
 def of_doubles(
     form: Form,
     numbers: Sequence[int],

@@ -19,8 +19,9 @@ from softlab.emulator.opcodes.formats import float_conversion, relu
 from softlab.emulator.opcodes.fp8 import narrow_fp8, widen_fp8
 from softlab.sass.form import F64, U32, U64, Form, Reader
 from softlab.sass.lanes import Value
-from softlab.sass.native_floats import TracedRegisters, of_word
+from softlab.sass.native_floats import TracedRegisters, of_floats, of_word
 from softlab.sass.opcodes.floats import mode_of, rounded, stored
+from softlab.sass.opcodes.native_halves import Finish, native_pack
 from softlab.sass.registry import Action, pure
 
 _ROUNDING = {"TRUNC": "rzi", "FLOOR": "rmi", "CEIL": "rpi"}
@@ -230,13 +231,13 @@ def _pack(form: Form) -> Action:
     convert = float_conversion(kind, "f32", mode_of(form))
     if form.has("RELU"):
         convert = relu(convert)
-    destination, a, b = form.destination(0), form.f32(1), form.f32(2)
 
-    def step(r: list) -> None:
-        high, low = (convert(value(r)).view(np.uint16).astype(U32) for value in (a, b))
-        r[destination] = high << U32(16) | low
+    def by_numpy(high: Value, low: Value) -> Value:
+        upper, lower = (convert(value).view(np.uint16).astype(U32) for value in (high, low))
+        return (upper << U32(16) | lower).view(np.float32)
 
-    return step
+    native = native_pack(Finish(kind, False, False, form.has("RELU"))) if mode_of(form) == "rn" else None
+    return stored(form.destination(0), of_floats(form, (1, 2), by_numpy, native))
 
 
 def _eight_bits(form: Form) -> Action:

@@ -2,68 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import extreme, saturate
+from softlab.emulator.opcodes.floats import canonical, extreme, saturate
 from softlab.emulator.opcodes.formats import NARROW, WIDEN, nudged, relu
 from softlab.emulator.opcodes.halves import flush_f16
-from softlab.sass.form import F32, F64, U32, Form
+from softlab.sass.decode import TRUE, ZERO, Operand
+from softlab.sass.form import F32, F64, U32, Form, Reader
 from softlab.sass.lanes import Value
+from softlab.sass.native_floats import of_words
 from softlab.sass.opcodes.comparisons import combined
-from softlab.sass.opcodes.floats import COMPARE, choose
+from softlab.sass.opcodes.floats import COMPARE, choose, stored
+from softlab.sass.opcodes.native_halves import (
+    Finish,
+    Half,
+    native_arithmetic,
+    native_comparison,
+    native_extremes,
+    native_sum,
+)
 from softlab.sass.registry import Action, pure
 
 _U16 = np.uint16
 _ALLOWED = ("MMA", "BF16_V2", "F32", "FTZ", "SAT", "RELU")
-#: A function of (registers) that gives the lower and the upper half as float32.
-Halves = Callable[[list], tuple[Value, Value]]
+#: Where a half begins in a register, by the operand's suffix.
+_SHIFTS = {"H0_H0": 0, "H1_H1": 16}
 
 
 def _kind(form: Form) -> str:
     return "bf16" if form.has("BF16_V2", "BF16") else "f16"
 
 
-def _halves(form: Form, number: int) -> tuple[Halves, int]:
-    """(the two halves of an operand with its signs, the number of the next operand)."""
-    kind = _kind(form)
+@dataclass(frozen=True)
+class _Source:
+    """An operand. ``low`` and ``high`` give its halves as float32 with their signs, ``halves`` says the same to the
+    compiler. ``value``: the operand, of two immediates one with both of them."""
+
+    value: Operand
+    low: Reader
+    high: Reader
+    halves: tuple[Half, Half]
+
+
+def _source(form: Form, number: int) -> tuple[_Source, int]:
+    """(an operand, the number of the next one)."""
     operand = form.operands[number]
-    widen = WIDEN[kind]
-    dtype = np.float16 if kind == "f16" else np.uint16
-    flushes = form.has("FTZ") and kind == "f16"
-
-    def value(bits: Value) -> Value:
-        half = bits.astype(_U16).view(dtype)
-        return widen(flush_f16(half) if flushes else half)
-
-    def signed(found: Value) -> Value:
-        found = np.abs(found) if operand.absolute else found
-        return np.negative(found) if operand.negated else found
-
-    if operand.kind in ("float", "integer") and number + 1 < len(form.operands):
-        following = form.operands[number + 1]
-        if following.kind in ("float", "integer"):  # two immediates, the upper half first: the encoding has both
-            packed = operand.value if operand.kind == "float" else following.value
-            low, high = value(U32(packed & 0xFFFF)), value(U32(packed >> 16))
-            return (lambda r: (low, high)), number + 2
-    read = form.bits(number)
     if "F32" in operand.suffixes:
         raise NotImplementedError("an operand of 32 bits")
-    for suffix, shift in (("H0_H0", U32(0)), ("H1_H1", U32(16))):
+    shifts, following = (0, 16), number + 1
+    if operand.kind in ("float", "integer") and following < len(form.operands):
+        other = form.operands[following]
+        if other.kind in ("float", "integer"):  # two immediates, the upper half first: the encoding has both
+            operand = Operand("integer", value=operand.value if operand.kind == "float" else other.value)
+            following += 1
+    for suffix, shift in _SHIFTS.items():
         if suffix in operand.suffixes:
+            shifts = shift, shift
+    kind = _kind(form)
+    flushes = form.has("FTZ") and kind == "f16"
+    halves = [Half(shift, kind, flushes, operand.absolute, operand.negated) for shift in shifts]
+    read = form.bits_of(operand)
+    low, high = (_reader(read, half) for half in halves)
+    return _Source(operand, low, low if halves[0] == halves[1] else high, (halves[0], halves[1])), following
 
-            def twice(r: list, shift: np.uint32 = shift) -> tuple[Value, Value]:
-                found = signed(value(read(r) >> shift & U32(0xFFFF)))
-                return found, found
 
-            return twice, number + 1
+def _reader(read: Reader, half: Half) -> Reader:
+    """Half of a register as float32, with its signs."""
+    widen = WIDEN[half.kind]
+    dtype = np.float16 if half.kind == "f16" else np.uint16
 
-    def both(r: list) -> tuple[Value, Value]:
-        bits = read(r)
-        return signed(value(bits & U32(0xFFFF))), signed(value(bits >> U32(16)))
+    def value(r: list) -> Value:
+        found = (read(r) >> U32(half.shift)).astype(_U16).view(dtype)
+        found = widen(flush_f16(found) if half.flushes else found)
+        found = np.abs(found) if half.absolute else found
+        return np.negative(found) if half.negated else found
 
-    return both, number + 1
+    return value
+
+
+def _sources(form: Form, first: int, end: int) -> list[_Source]:
+    """The operands from ``first`` to ``end``."""
+    found: list[_Source] = []
+    while first < end:
+        source, first = _source(form, first)
+        found.append(source)
+    return found
+
+
+def _halves(sources: Sequence[_Source]) -> tuple[tuple[Half, Half], ...]:
+    return tuple(source.halves for source in sources)
+
+
+def _finish(form: Form) -> Finish:
+    kind = _kind(form)
+    return Finish(kind, form.has("SAT"), form.has("FTZ") and kind == "f16", form.has("RELU"))
 
 
 def _pack(form: Form) -> Callable[[Value, Value], Value]:
@@ -97,38 +132,35 @@ _FUNCTIONS: dict[str, Callable] = {
 @pure("HADD2", "HMUL2", "HFMA2")
 def _arithmetic(form: Form) -> Action:
     form.only(*_ALLOWED)
-    function = _FUNCTIONS[form.instruction.opcode]
-    destination = form.destination(0)
-    sources: list[Halves] = []
-    number = 1
-    while number < len(form.operands):
-        found, number = _halves(form, number)
-        sources.append(found)
-    if len(sources) != (3 if form.instruction.opcode == "HFMA2" else 2):
-        raise NotImplementedError(f"{form.instruction.opcode} of this form")
+    opcode = form.instruction.opcode
+    function, destination = _FUNCTIONS[opcode], form.destination(0)
+    sources = _sources(form, 1, len(form.operands))
+    if len(sources) != (3 if opcode == "HFMA2" else 2):
+        raise NotImplementedError(f"{opcode} of this form")
+    values = [source.value for source in sources]
     if form.has("F32"):  # one sum, in float32
 
-        def wide(r: list) -> None:
-            value = function(*(source(r)[0] for source in sources))
-            r[destination] = np.asarray(value, F32).view(U32)[()]
+        def wide(r: list) -> Value:
+            return canonical(np.asarray(function(*(source.low(r) for source in sources)), F32)).view(U32)[()]
 
-        return wide
-    if all(o.kind in ("float", "integer") or o.index == 255 for o in form.operands[1:]):
-        constants = [source([]) for source in sources]
+        native = native_sum(tuple(source.halves[0] for source in sources)) if opcode == "HADD2" else None
+        return stored(destination, of_words(form, values, wide, native))
+    pack = _pack(form)
+    if all(o.kind in ("float", "integer") or o.index == ZERO for o in values):
         with np.errstate(all="ignore"):
-            fixed = _pack(form)(*(function(*halves) for halves in zip(*constants, strict=True)))
+            halves = [(source.low([]), source.high([])) for source in sources]
+            fixed = pack(*(function(*both) for both in zip(*halves, strict=True)))
 
         def move(r: list) -> None:
             r[destination] = fixed
 
         return move
-    pack = _pack(form)
 
-    def step(r: list) -> None:
-        halves = [source(r) for source in sources]
-        r[destination] = pack(function(*(h[0] for h in halves)), function(*(h[1] for h in halves)))
+    def by_numpy(r: list) -> Value:
+        return pack(function(*(source.low(r) for source in sources)), function(*(source.high(r) for source in sources)))
 
-    return step
+    native = native_arithmetic(opcode, _halves(sources), _finish(form))
+    return stored(destination, of_words(form, values, by_numpy, native))
 
 
 @pure("HMNMX2", "VHMNMX")
@@ -137,35 +169,49 @@ def _extreme(form: Form) -> Action:
     form.only("BF16_V2", "NAN", "FTZ", "XORSIGN")
     if form.has("XORSIGN"):
         raise NotImplementedError(".XORSIGN")
-    nan = form.has("NAN")
-    destination, pack = form.destination(0), _pack(form)
-    sources = [_halves(form, k)[0] for k in range(1, len(form.operands) - 1)]
-    chosen = choose(form.predicate(len(form.operands) - 1), extreme("min", "f32", nan), extreme("max", "f32", nan))
+    nan, last = form.has("NAN"), len(form.operands) - 1
+    pack, which = _pack(form), form.operands[last]
+    sources = _sources(form, 1, last)
+    chosen = choose(form.predicate(last), extreme("min", "f32", nan), extreme("max", "f32", nan))
 
-    def step(r: list) -> None:
-        low, high = sources[0](r)
+    def by_numpy(r: list) -> Value:
+        low, high = sources[0].low(r), sources[0].high(r)
         for source in sources[1:]:
-            other = source(r)
-            low, high = chosen(r, low, other[0]), chosen(r, high, other[1])
-        r[destination] = pack(low, high)
+            low, high = chosen(r, low, source.low(r)), chosen(r, high, source.high(r))
+        return pack(low, high)
 
-    return step
+    native = None
+    if which.index == TRUE:
+        native = native_extremes("max" if which.inverted else "min", nan, _halves(sources), _finish(form))
+    return stored(form.destination(0), of_words(form, [source.value for source in sources], by_numpy, native))
+
+
+def _compared(form: Form, first: int) -> tuple[Reader, Reader]:
+    """Whether the comparison of the operands from ``first`` on holds for the lower and for the upper halves."""
+    name = form.one_of(*COMPARE)
+    compare = COMPARE[name]
+    a, following = _source(form, first)
+    b, _ = _source(form, following)
+    values = [a.value, b.value]
+
+    def of(number: int, x: Reader, y: Reader) -> Reader:
+        native = native_comparison(name, (a.halves[number], b.halves[number]))
+        return of_words(form, values, lambda r: compare(x(r), y(r)), native, tests=True)
+
+    return of(0, a.low, b.low), of(1, a.high, b.high)
 
 
 @pure("HSETP2")
 def _compare(form: Form) -> Action:
     """The comparison of the lower halves and of the upper ones; .H_AND: both must hold."""
     form.only(*COMPARE, "BF16_V2", "FTZ", "AND", "OR", "XOR", "H_AND")
-    compare = COMPARE[form.one_of(*COMPARE)]
     low_place, high_place = form.destination(0), form.destination(1)
     join = combined(form, len(form.operands) - 1)
-    a, number = _halves(form, 2)
-    b, _ = _halves(form, number)
+    of_low, of_high = _compared(form, 2)
     both = form.has("H_AND")
 
     def step(r: list) -> None:
-        (a_low, a_high), (b_low, b_high) = a(r), b(r)
-        low, high = compare(a_low, b_low), compare(a_high, b_high)
+        low, high = of_low(r), of_high(r)
         if both:
             low, high = low & high, ~(low & high)
         first, second = join(r, low), join(r, high)
@@ -177,15 +223,12 @@ def _compare(form: Form) -> Action:
 @pure("HSET2")
 def _compare_to_register(form: Form) -> Action:
     form.only(*COMPARE, "BF16_V2", "FTZ", "AND", "OR", "XOR", "BF")
-    compare = COMPARE[form.one_of(*COMPARE)]
     destination, join = form.destination(0), combined(form, len(form.operands) - 1)
-    a, number = _halves(form, 1)
-    b, _ = _halves(form, number)
+    of_low, of_high = _compared(form, 1)
     one = {"f16": 0x3C00, "bf16": 0x3F80}[_kind(form)] if form.has("BF") else 0xFFFF
 
     def step(r: list) -> None:
-        (a_low, a_high), (b_low, b_high) = a(r), b(r)
-        low, high = join(r, compare(a_low, b_low)), join(r, compare(a_high, b_high))
+        low, high = join(r, of_low(r)), join(r, of_high(r))
         r[destination] = np.multiply(low, U32(one)) | np.multiply(high, U32(one << 16))
 
     return step
