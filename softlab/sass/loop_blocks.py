@@ -2,7 +2,7 @@
 
 It knows pure steps that can be traced, loads and stores of global and shared memory and of local memory that does not
 grow, atomics of integers and sums of floats, shuffles, votes and reductions of a warp, constants, special registers,
-branches, BSSY and BSYNC, calls and returns.
+branches, BSSY and BSYNC, calls and returns. A barrier is left to the machine, alone.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ _ACCESSES: dict[str, tuple[Space, tuple[str, ...]]] = {
     "LDG": (Space.GLOBAL, ("E", "CONSTANT", *_ORDERED)), "STG": (Space.GLOBAL, ("E", *_ORDERED)),
     "LDS": (Space.SHARED, ()), "STS": (Space.SHARED, ()), "LDL": (Space.LOCAL, ()), "STL": (Space.LOCAL, ()),
 }  # fmt: skip
+#: Ends of a run that the compiler knows.
+_ENDS = ("BRA", "BSYNC", "CALL", "RET")
 #: Bytes of a constant at most.
 _CONSTANT_BYTES = 8
 
@@ -111,12 +113,17 @@ class Describer:
         self._behind_calls = tuple(one.index + 1 for one in code.instructions if one.opcode == "CALL")
 
     def end_of(self, start: int) -> int:
-        """The instruction behind the run that begins at ``start``."""
+        """The instruction behind the run that begins at ``start``. What stands before a barrier, or another end that is
+        left to the machine, is a run of its own."""
         instructions, at = self._code.instructions, start
         while True:
-            opcode = registry.find(instructions[at].opcode)
+            name = instructions[at].opcode
+            opcode = registry.find(name)
+            ends = opcode is None or opcode.kind == "end"
+            if ends and at > start and name not in _ENDS:
+                return at
             at += 1
-            if opcode is None or opcode.kind == "end" or at >= len(instructions) or at in self._heads:
+            if ends or at >= len(instructions) or at in self._heads:
                 return at
 
     def following(self, start: int) -> tuple[int, ...]:

@@ -210,8 +210,7 @@ class LoopCode:
         """The function ``loop``, which does what :func:`softlab.sass.native_loops.execute` says."""
         size = self._size
         self._find = define_with(self._ir, self._module, native_loops.find, {}, "find")
-        self._find_shared = define_with(self._ir, self._module, native_loops.find_shared, {}, "find_shared")
-        self._find_local = define_with(self._ir, self._module, native_loops.find_local, {}, "find_local")
+        self._find_in_row = define_with(self._ir, self._module, native_loops.find_in_row, {}, "find_in_row")
         self._of_warps: dict[str, Any] = {}
         made: list[Any] = []
         for block in self._blocks:
@@ -243,6 +242,8 @@ class LoopCode:
             b.inttoptr(one, size.as_pointer()) for one in function.args[3:]
         )
         taken: Any = size(0)
+        shared = any(one.access is not None and one.access.space == Space.SHARED for one in sections)
+        self._row_of_block = self._shared_row(b, warp, state) if shared else None
         for at, section in enumerate(sections):
             access, exchange = section.access, section.exchange
             stage = self._stage(section, branch if at == len(sections) - 1 else None)
@@ -364,20 +365,23 @@ class LoopCode:
         ir, size = self._ir, self._size
         rest = b.alloca(size)
         b.store(bits, rest)
+        find = self._finder(b, access, warp, state, arrays)
+        used = {*access.words, *(one for words in access.given for one in words)} - {SINK}
+        rows = {k: self._row(b, k, warp, registers) for k in sorted(used)}
         body, end = b.append_basic_block("lane"), b.append_basic_block("lanes_end")
         b.branch(body)
         b.position_at_end(body)
         left = b.load(rest)
         lane = b.cttz(left, ir.IntType(1)(1))
-        place = self._found(b, access, b.load(b.gep(wide, [lane])), warp, lane, state, arrays)
+        place = find(b.load(b.gep(wide, [lane])), lane)
         with b.if_else(b.icmp_signed("==", place, size(0))) as (wrong, right):
             with wrong:
                 b.store(size(1), b.gep(state, [size(native_loops.WRONG)]))
             with right:
                 if access.operation:
-                    self._change(b, access, place, warp, lane, registers, state)
+                    self._change(b, access, place, lane, rows, state)
                 else:
-                    self._move(b, access, place, warp, lane, registers)
+                    self._move(b, access, place, lane, rows)
         left = b.and_(left, b.sub(left, size(1)))
         b.store(left, rest)
         b.cbranch(b.icmp_unsigned("!=", left, size(0)), body, end)
@@ -390,14 +394,42 @@ class LoopCode:
         stored = b.gep(state, [self._size(native_loops.STORED)])
         b.store(b.add(b.load(stored), times), stored)
 
-    def _found(self, b: Any, access: Access, address: Any, warp: Any, lane: Any, state: Any, arrays: Any) -> Any:
-        """Where an address is; 0 where it is bad."""
+    def _finder(self, b: Any, access: Access, warp: Any, state: Any, arrays: Any) -> Callable[[Any, Any], Any]:
+        """A function of an address and a lane that writes what finds the bytes; their place is 0 where it is bad. What
+        the lanes of a warp share is worked out here."""
+        size = self._size
+        if access.space == Space.GLOBAL:
+            return lambda address, lane: self._found(b, access, address, state, arrays)
+
+        def number(which: int) -> Any:
+            return b.load(b.gep(state, [size(which)]))
+
+        if access.space == Space.LOCAL:
+            each = number(native_loops.LOCAL_BYTES)
+            first = b.add(number(native_loops.LOCAL), b.mul(b.mul(warp, size(WARP)), each))
+            limit, bits = number(native_loops.LOCAL_LIMIT), size(native_loops.LOCAL_OFFSET)
+        else:
+            first, each = self._row_of_block, size(0)
+            limit, bits = number(native_loops.SHARED_LIMIT), size(native_loops.SHARED_OFFSET)
+
+        def find(address: Any, lane: Any) -> Any:
+            row = b.add(first, b.mul(lane, each))
+            return b.call(self._find_in_row, [address, size(access.width), row, limit, bits])
+
+        return find
+
+    def _shared_row(self, b: Any, warp: Any, state: Any) -> Any:
+        """Where the shared memory of a warp's block begins."""
+        size = self._size
+        first, each, warps = (
+            b.load(b.gep(state, [size(which)]))
+            for which in (native_loops.SHARED, native_loops.SHARED_BYTES, native_loops.BLOCK_WARPS)
+        )
+        return b.add(first, b.mul(b.sdiv(warp, warps), each))
+
+    def _found(self, b: Any, access: Access, address: Any, state: Any, arrays: Any) -> Any:
+        """Where an address of global memory is; 0 where it is bad."""
         size, numbers = self._size, b.ptrtoint(state, self._size)
-        if access.space != Space.GLOBAL:
-            find, owner = self._find_shared, warp
-            if access.space == Space.LOCAL:
-                find, owner = self._find_local, b.add(b.mul(warp, size(WARP)), lane)
-            return b.call(find, [address, size(access.width), owner, numbers])
         where = b.alloca(size)
         b.store(size(0), where)
         at = b.call(self._find, [address, size(access.width), b.ptrtoint(arrays, size), numbers])
@@ -439,15 +471,15 @@ class LoopCode:
                     b.store(b.add(own, offset), place)
         return b.load(place)
 
-    def _move(self, b: Any, access: Access, place: Any, warp: Any, lane: Any, registers: Any) -> None:
-        """Move the item at a place to the registers of a lane, or from there."""
+    def _move(self, b: Any, access: Access, place: Any, lane: Any, rows: dict[int, Any]) -> None:
+        """Move the item at a place to the registers of a lane, or from there. rows: where those of the warp are."""
         size, word = self._size, self._ir.IntType(32)
         narrow = self._ir.IntType(8 * min(access.width, 4))
         pointer = b.inttoptr(place, narrow.as_pointer())
         for k, register in enumerate(access.words):
             item, value = b.gep(pointer, [size(k)]), word(0)
             if register != SINK:
-                cell = self._cell(b, register, warp, lane, registers)
+                cell = _cell(b, rows, register, lane)
                 value = b.load(cell) if access.stores else value
             if access.stores:
                 b.store(value if narrow == word else b.trunc(value, narrow), item, align=1)
@@ -458,39 +490,23 @@ class LoopCode:
             if register != SINK:
                 b.store(value, cell)
 
-    def _cell(self, b: Any, register: int, warp: Any, lane: Any, registers: Any) -> Any:
-        """Where a register of a lane is."""
-        at = warp if is_per_warp(register) else b.add(b.mul(warp, self._size(WARP)), lane)
-        return b.gep(self._items(b, registers, register, self._ir.IntType(32).as_pointer()), [at])
-
     # Atomics
 
-    def _change(
-        self, b: Any, access: Access, place: Any, warp: Any, lane: Any, registers: Any, state: Any
-    ) -> None:  # fmt: skip
+    def _change(self, b: Any, access: Access, place: Any, lane: Any, rows: dict[int, Any], state: Any) -> None:
         """A lane's turn at a cell: what it holds, and what the lane gets."""
         kind, word = self._ir.IntType(8 * access.width), self._ir.IntType(32)
         cell = b.inttoptr(place, kind.as_pointer())
         old = b.load(cell, align=1)
-        operands = [self._joined(b, words, kind, warp, lane, registers) for words in access.given] or [kind(1)]
+        operands = [_joined(b, words, kind, lane, rows) for words in access.given] or [kind(1)]
         new = self._operated(b, access.operation, old, operands)
         b.store(new, cell, align=1)
         result = b.zext(b.icmp_unsigned("==", old, operands[0]), kind) if access.says else old
         for k, register in enumerate(access.words):
             if register != SINK:
                 part = result if kind == word else b.trunc(b.lshr(result, kind(32 * k)), word)
-                b.store(part, self._cell(b, register, warp, lane, registers))
+                b.store(part, _cell(b, rows, register, lane))
         if access.kind == Kind.ATOMIC:
             self._count(b, state, b.zext(b.icmp_unsigned("!=", old, new), self._size))
-
-    def _joined(self, b: Any, words: Sequence[int], kind: Any, warp: Any, lane: Any, registers: Any) -> Any:
-        """The value of some registers of a lane, the lowest word first."""
-        value = kind(0)
-        for k, register in enumerate(words):
-            if register != SINK:
-                part = b.load(self._cell(b, register, warp, lane, registers))
-                value = part if len(words) == 1 else b.or_(value, b.shl(b.zext(part, kind), kind(32 * k)))
-        return value
 
     def _operated(self, b: Any, operation: str, old: Any, operands: Sequence[Any]) -> Any:
         """What a cell holds behind an operation such as "add.u32"."""
@@ -582,6 +598,21 @@ class LoopCode:
         row = self._row(b, register, warp, registers)
         put = native_warps.put_word if _dtype(register) != _ONE else native_warps.put_flag
         self._of_lanes(b, put, 1 if is_per_warp(register) else bits, value, row)
+
+
+def _cell(b: Any, rows: dict[int, Any], register: int, lane: Any) -> Any:
+    """Where a register of a lane is. rows: where those of the warp are."""
+    return rows[register] if is_per_warp(register) else b.gep(rows[register], [lane])
+
+
+def _joined(b: Any, words: Sequence[int], kind: Any, lane: Any, rows: dict[int, Any]) -> Any:
+    """The value of some registers of a lane, the lowest word first."""
+    value = kind(0)
+    for k, register in enumerate(words):
+        if register != SINK:
+            part = b.load(_cell(b, rows, register, lane))
+            value = part if len(words) == 1 else b.or_(value, b.shl(b.zext(part, kind), kind(32 * k)))
+    return value
 
 
 class _StageWriter:

@@ -35,6 +35,8 @@ START, LENGTH, END, TARGET, BEGINS, BARRIER, GUARDS, REQUESTS, FIRST, PARTS, ALO
 #: The numbers of an array of global memory: its first address and the one behind it, the address from which offsets
 #: count; where its bytes are, and where those are that the kernel wrote (0: it writes none) and which pages those are.
 BASE, LIMIT, ORIGIN, BYTES, OWN, PAGES, ARRAY = range(7)
+#: The bits of an address of shared memory, and of local memory, that say where in it.
+SHARED_OFFSET, LOCAL_OFFSET = (1 << 24) - 1, (1 << 32) - 1
 _LANES = 32
 
 
@@ -61,20 +63,17 @@ def find(address: int, width: int, arrays: Int64s, state: Int64s) -> int:
     return -1
 
 
-def find_shared(address: int, width: int, warp: int, state: Int64s) -> int:
-    """Where the bytes of shared memory are; 0 where the block has none there, or they are not aligned."""
-    offset = address & 0xFFFFFF
-    if offset & width - 1 or offset > state[SHARED_LIMIT] - width:
-        return 0
-    return state[SHARED] + warp // state[BLOCK_WARPS] * state[SHARED_BYTES] + offset
+def find_in_row(address: int, width: int, row: int, limit: int, bits: int) -> int:
+    """Where the bytes of shared memory, or of a thread's local memory, are; 0 where there are none, or they are not
+    aligned.
 
-
-def find_local(address: int, width: int, thread: int, state: Int64s) -> int:
-    """Where the bytes of a thread's local memory are; 0 where it has none there, or they are not aligned."""
-    offset = address & 0xFFFFFFFF
-    if offset & width - 1 or offset > state[LOCAL_LIMIT] - width:
+    Arguments:
+        row: where the memory begins, which has ``limit`` bytes. bits: those of the address that say where in it.
+    """
+    offset = address & bits
+    if offset & width - 1 or offset > limit - width:
         return 0
-    return state[LOCAL] + thread * state[LOCAL_BYTES] + offset
+    return row + offset
 
 
 def execute(

@@ -291,21 +291,27 @@ def count(
     ``scratch[KEPT]`` how many requests there are; or ``UNKNOWN``. Where a request is one of the last ones some lines
     further on, as those of neighbouring warps are, what was counted there holds.
     """
-    begin = kept
+    begin, back = kept, 1
     for k in range(requests):
         row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
-        by, known, place = _NONE, kept, filled
-        while by == _NONE and known > begin and known > kept - _LAST:
-            known -= 1
-            place -= counts[known]
-            if masks[rows[known]] == mask:
+        known, by = kept - back, _NONE
+        if known >= begin and masks[rows[known]] == mask:
+            by = moved(address, mask, _LANES * rows[known], at)
+        tried = 0
+        while by == _NONE and tried < _LAST and tried < kept - begin:
+            tried += 1
+            known = kept - tried
+            if tried != back and masks[rows[known]] == mask:
                 by = moved(address, mask, _LANES * rows[known], at)
         low = scratch[LOWEST + known % _LAST] + by if by != _NONE else least(address, mask, at)
         if low < 0:
             return UNKNOWN
         if by != _NONE:
-            passed, number = wavefronts[known], counts[known]
+            back = kept - known
+            passed, number, place = wavefronts[known], counts[known], filled
+            for one in range(known, kept):
+                place -= counts[one]
             for one in range(number):
                 sectors[filled + one] = sectors[place + one] + (by >> (_SECTOR if rule == PASSES else shift))
         elif low != _NONE:

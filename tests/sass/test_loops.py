@@ -183,12 +183,10 @@ def test_nearly_all_of_a_volatile_loop_is_compiled(entered):
 
 
 def test_local_memory_ends_where_a_threads_does():
-    state = np.zeros(STATE, np.int64)
-    state[native_loops.LOCAL], state[native_loops.LOCAL_BYTES], state[native_loops.LOCAL_LIMIT] = 1000, 64, 60
-    assert native_loops.find_local((5 << 32) + 56, 4, 3, state) == 1000 + 3 * 64 + 56
-    assert native_loops.find_local(60, 4, 3, state) == 0
-    assert native_loops.find_local(54, 4, 3, state) == 0
-    assert native_loops.find_local(-4, 4, 3, state) == 0
+    row, bits = 1000 + 3 * 64, native_loops.LOCAL_OFFSET
+    assert native_loops.find_in_row((5 << 32) + 56, 4, row, 60, bits) == row + 56
+    for outside in (60, 54, -4):
+        assert native_loops.find_in_row(outside, 4, row, 60, bits) == 0
 
 
 @needs_machine_code
