@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
@@ -34,6 +35,38 @@ def one_of(step: int, cases: Iterable[Any], group: Callable[[Any], Hashable]) ->
         params.append(pytest.param(value, marks=(*marks, *more), id=name))
         seen[of] += 1
     return params
+
+
+def each(step: int, cases: Iterable[Any]) -> list[Any]:
+    """The cases for ``pytest.mark.parametrize``: the first one and each ``step``-th after it are the sample.
+
+    A case is the only parameter, a tuple of parameters, or a ``pytest.param``.
+    """
+    return [_given(step, number, [case]) for number, case in enumerate(cases)]
+
+
+def turns(step: int, *lists: Iterable[Any]) -> list[Any]:
+    """The products of some lists of cases: those whose positions add up to a multiple of ``step`` are the sample.
+
+    So cases of one list meet those of another one in turns. No list may be shorter than ``step``, but for one of them.
+    """
+    products = itertools.product(*(enumerate(cases) for cases in lists))
+    return [_given(step, sum(n for n, _ in chosen), [case for _, case in chosen]) for chosen in products]
+
+
+def _given(step: int, number: int, cases: Iterable[Any]) -> Any:
+    """The parameters of some cases together, in the sample if ``step`` divides ``number``."""
+    values: list[Any] = []
+    marks: list[Any] = [] if number % step == 0 else [pytest.mark.further]
+    name = None
+    for case in cases:
+        if hasattr(case, "marks"):
+            values += case.values
+            marks += case.marks
+            name = case.id
+        else:
+            values += case if isinstance(case, tuple) else (case,)
+    return pytest.param(*values, marks=marks, id=name)
 
 
 def in_sample(params: Iterable[Any]) -> list[tuple[Any, ...]]:

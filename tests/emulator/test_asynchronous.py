@@ -156,6 +156,7 @@ def test_states_name_phases():
         assert (out == expected).all()
 
 
+@pytest.mark.further
 def test_the_standard_librarys_barrier_and_pipeline():
     """cuda::barrier waits by asking with time-outs, cuda::pipeline counts copies."""
     source = """

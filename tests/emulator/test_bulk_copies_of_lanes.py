@@ -8,6 +8,7 @@ import pytest
 import softlab
 from softlab.emulator.lanes import lanes_of
 from softlab.emulator.memory.bulk_copies import BulkCopies, each_lane
+from tests.sampled import each
 
 SOURCE = """
 #include <cuda/barrier>
@@ -90,7 +91,7 @@ def run(kernel: softlab.Kernel, case: dict, check: bool | str) -> tuple:
     return found, y.tobytes()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", each(2, CASES))
 def test_copies_that_begin_together_are_those_of_one_lane_after_the_other(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from softlab.errors import Error
 from softlab.kernel import Kernel
 from softlab.traces import Run
 from tests.emulator.opcodes.cases import lower
+from tests.sampled import each
 
 needs_llvm = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 
@@ -113,7 +114,7 @@ CASES = {
 
 
 @needs_llvm
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", each(2, CASES))
 def test_a_run_is_the_same_with_compiled_blocks(case: str) -> None:
     source, name, grid, block, args = CASES[case]
     run, expected = results(source, name, grid, block, args, "none", check="collect")

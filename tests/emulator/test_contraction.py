@@ -11,6 +11,7 @@ import pytest
 from softlab.cuda.disassembly import DisassemblyError, disassemble
 from softlab.emulator.opcodes.special_functions import reciprocal
 from softlab.kernel import Kernel
+from tests.sampled import each, one_of, turns
 
 #: Body of the kernel, (a, b, c, d) -> exact value of y[0], whether the product is rounded before.
 CASES = {
@@ -41,8 +42,7 @@ def run(source: str, name: str, dtype: type, options: tuple[str, ...] = ()) -> t
     return found, kernel
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("float", np.float32), ("double", np.float64)])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "name", "dtype"), turns(2, CASES, [("float", np.float32), ("double", np.float64)]))
 def test_rounded_as_ptxas_rounds(case: str, name: str, dtype: type) -> None:
     source, oracle = CASES[case]
 
@@ -78,9 +78,11 @@ def test_not_where_the_source_forbids_it(source: str, options: tuple[str, ...]) 
     ("a * b - c", lambda a, b, c: a * b - c),
     ("c - a * b", lambda a, b, c: c - a * b),
 ])  # fmt: skip
-@pytest.mark.parametrize("kind", ["__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"])
+@pytest.mark.parametrize("kind", each(2, ["__half", "__half2", "__nv_bfloat16", "__nv_bfloat162"]))
 @pytest.mark.parametrize(
-    "options", [(), ("-fmad=false",), ("--fmad", "false"), ("-G",)], ids=["", "fmad=false", "fmad false", "G"]
+    "options",
+    one_of(3, [(), ("-fmad=false",), ("--fmad", "false"), ("-G",)], len),
+    ids=["", "fmad=false", "fmad false", "G"],
 )
 def test_halves(kind: str, expression: str, oracle, options: tuple[str, ...]) -> None:
     """The operators of halves are a multiplication and an addition to NVRTC, one HFMA2 in the machine code.
@@ -248,8 +250,10 @@ def test_a_scaled_product_that_is_subtracted_from_is_fused_instead() -> None:
     assert result_of(text, LESS, MORE, np.float32(0.5)) == 0
 
 
-@pytest.mark.parametrize("compiled", ["none", "all"])
-@pytest.mark.parametrize("form", ["div.approx.f32", "div.full.f32", "div.approx.ftz.f32", "div.full.ftz.f32"])
+@pytest.mark.parametrize(
+    ("form", "compiled"),
+    turns(2, ["div.approx.f32", "div.full.f32", "div.approx.ftz.f32", "div.full.ftz.f32"], ["none", "all"]),
+)
 def test_a_quotient_by_a_number(form: str, compiled: str) -> None:
     """The assembler multiplies by the rounded reciprocal, an H100 too (k13962 of ``tests.fuzz.differential``).
 

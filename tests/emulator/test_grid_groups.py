@@ -9,6 +9,7 @@ import pytest
 
 from softlab.errors import KernelFault, UnsupportedInstruction
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 HEAD = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n"
 #: Each block takes over its right neighbour's numbers, many times.
@@ -29,8 +30,9 @@ def kernel(body: str, **how: Any) -> Kernel:
     return Kernel(HEAD + body, "k", **how)
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
-@pytest.mark.parametrize(("grid", "block"), [(1, 32), (8, 96), ((2, 3, 2), (8, 5)), (40, 1024)])
+@pytest.mark.parametrize(
+    ("grid", "block", "arch"), turns(2, [(1, 32), (8, 96), ((2, 3, 2), (8, 5)), (40, 1024)], ["sm_75", "sm_90"])
+)
 def test_the_barrier_of_a_grid(grid: Any, block: Any, arch: str) -> None:
     blocks, threads, rounds = int(np.prod(grid)), int(np.prod(block)), 3
     x = np.arange(blocks * threads, dtype=np.uint32).reshape(blocks, threads)

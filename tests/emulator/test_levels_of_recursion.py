@@ -10,6 +10,7 @@ from softlab.emulator.ptx import calls
 from softlab.emulator.ptx.linker import link
 from softlab.emulator.ptx.parser import parse
 from softlab.emulator.ptx.syntax import Register, Symbol
+from tests.sampled import each
 
 HEAD = ".version 8.8\n.target sm_90\n.address_size 64\n"
 MARK = "bfind.u32 %r1, 77;"
@@ -39,7 +40,9 @@ def test_copies_multiply_at_each_level_up_to_512_at_one_level(ways: int) -> None
     assert found == sum(levels)
 
 
-@pytest.mark.parametrize(("more", "levels"), [(0, 128), (124, 128), (125, 127), (508, 32), (1020, 16), (3000, 16)])
+@pytest.mark.parametrize(
+    ("more", "levels"), each(2, [(0, 128), (124, 128), (125, 127), (508, 32), (1020, 16), (3000, 16)])
+)
 def test_a_function_that_calls_itself_twice_shares_its_levels(more: int, levels: int) -> None:
     """16384 instructions of all levels together: 4 instructions and ``more`` more per level, at least 16 levels."""
     lines = [MARK, "call.uni f, ();", *["mov.u32 %r2, 1;"] * more, "call.uni f, ();"]

@@ -7,6 +7,7 @@ import pytest
 
 from softlab.emulator.machine.native import available
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 PTX = """
 .version 8.8
@@ -43,11 +44,14 @@ def expected(value: int, register: str) -> int:
     return three % 2**bits * 7 % 2**64
 
 
-@pytest.mark.parametrize("how", ["none", *(["all"] if available() else [])])
-@pytest.mark.parametrize("guard", ["", "@%p "])
 @pytest.mark.parametrize(
-    ("kind", "register"),
-    [(kind, register) for kind in KINDS for register in USED if abs(KINDS[kind]) < 32 or register == "%d4"],
+    ("kind", "register", "guard", "how"),
+    turns(
+        2,
+        [(kind, register) for kind in KINDS for register in USED if abs(KINDS[kind]) < 32 or register == "%d4"],
+        ["", "@%p "],
+        ["none", *(["all"] if available() else [])],
+    ),
 )
 def test_a_narrow_value(kind: str, register: str, guard: str, how: str) -> None:
     """It is loaded, or converted from a wider register. A guarded one leaves what was there, in one lane."""

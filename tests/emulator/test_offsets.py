@@ -14,6 +14,7 @@ import pytest
 from softlab.emulator.machine.native import available
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 OFFSETS = (16, -1, 4097, -70000)
 HOW = ["none", *(["all"] if available() else [])]
@@ -132,9 +133,7 @@ def outcome(form: str, place: str, offset: int, how: str) -> tuple[Any, ...]:
     return x.tolist(), y.tolist(), addresses, [(f.kind, f.line, f.count) for f in run.findings]
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("form", ["load", "atomic", "u8", "v4.u32"])
+@pytest.mark.parametrize(("form", "place", "how"), turns(2, ["load", "atomic", "u8", "v4.u32"], PLACES, HOW))
 def test_an_access_reaches_the_same_bytes(form: str, place: str, how: str) -> None:
     x, y, *logs = outcome(form, place, 0, how)
     assert any(y)

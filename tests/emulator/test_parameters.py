@@ -9,6 +9,7 @@ import pytest
 
 import softlab
 from softlab.cuda.structs import Struct
+from tests.sampled import each
 
 SOURCE = """
 struct Table { int values[8]; int* target; };
@@ -121,7 +122,7 @@ def test_a_packed_result_without_a_field_is_a_fault(read: str) -> None:
     assert (b == numbers).all()
 
 
-@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize("compiled", each(2, ["none", "all"]))
 def test_a_parameter_of_a_function_through_a_register(compiled: Literal["none", "all"]) -> None:
     # Without optimisation NVRTC takes the address of a packed parameter.
     kernel = softlab.Kernel(PACKED.replace("READ", "b[t] += p.c;"), "packed", options=["-G"])

@@ -216,6 +216,7 @@ def test_unused_module_variables_get_no_memory():
     assert [v.name for v in link(parse(text), "k").variables] == ["used", "also"]
 
 
+@pytest.mark.further
 def test_what_nvrtc_emits_for_cub():
     source = """#include <cub/block/block_reduce.cuh>
 extern "C" __global__ void k(float* x) {

@@ -15,6 +15,7 @@ from softlab.emulator.opcodes.conversions import Conversion
 from softlab.emulator.opcodes.printf import _ArgumentReader
 from softlab.emulator.ptx.linker import LOCAL_WINDOW
 from softlab.kernel import Kernel
+from tests.sampled import each
 
 FLAGS = ("", "-", "0", "+", " ", "#", "-0", "+0", "# ", "#0", "-+", "+ #0-")
 WIDTHS = (0, 1, 5, 12, 30)
@@ -49,7 +50,7 @@ def test_integers(letter):
 
 
 @needs_glibc
-@pytest.mark.parametrize("letter", "eEfFgGaA")
+@pytest.mark.parametrize("letter", each(3, "eEfFgGaA"))
 def test_floats(letter):
     for (form, conversion), value in itertools.product(forms(letter), FLOATS):
         assert conversion.floating(value) == c_text(form + letter, ctypes.c_double(value)), (form, value)

@@ -14,6 +14,7 @@ from softlab.emulator.machine.native_region import RegionFunction, Status
 from softlab.instruments.recorder import Recorder
 from softlab.kernel import Kernel
 from tests.emulator.test_compiled_blocks import assert_same, results
+from tests.sampled import turns
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 
@@ -80,8 +81,7 @@ def statuses(monkeypatch: pytest.MonkeyPatch) -> list[Status]:
     return found
 
 
-@pytest.mark.parametrize("check", ["collect", False])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "check"), turns(2, CASES, ["collect", False]))
 def test_a_run_is_the_same(case: str, check: Any, statuses: list[Status]) -> None:
     source, name, grid, block, args = CASES[case]
     view = {"check": check, "blocks": (0, grid - 1)}
@@ -175,6 +175,7 @@ def test_an_endless_loop_is_the_same_fault(statuses: list[Status]) -> None:
     assert Status.REPEATS in statuses
 
 
+@pytest.mark.further
 def test_a_long_loop_whose_state_changes_is_not_taken_for_endless(statuses: list[Status]) -> None:
     """It runs for more steps than until a state is kept, and each later state is another one."""
     numbers = np.random.default_rng(1).integers(0, 2**32, 4 * 3000, "u4")

@@ -11,6 +11,7 @@ import pytest
 import softlab
 from softlab.errors import Error, KernelFault
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 PRELUDE = """
 #include <cuda.h>
@@ -129,8 +130,7 @@ def case(seed: int) -> tuple[np.ndarray, softlab.TensorMap, tuple[int, ...]]:
     return array, softlab.TensorMap(array, box, swizzle, element_strides=steps), tuple(start)
 
 
-@pytest.mark.parametrize("axes", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize(("compiled", "axes"), turns(2, ["none", "all"], [1, 2, 3, 4, 5]))
 def test_random_boxes(axes, compiled):
     load, store = loader(axes), storer(axes)
     for seed in range(axes - 1, 60, 5):

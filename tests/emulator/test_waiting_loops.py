@@ -104,6 +104,7 @@ def test_a_lock_is_polled_only_when_it_may_be_free():
     assert run.counters["ptx_instructions"] < 64 * 64 / 2 * 20
 
 
+@pytest.mark.further
 def test_a_semaphore():
     """libcu++ waits with a pause that grows with the time."""
     source = """#include <cuda/semaphore>
@@ -197,6 +198,7 @@ def test_a_loop_that_only_its_own_stores_could_end():
     assert x[0] == 1
 
 
+@pytest.mark.further
 @pytest.mark.slow
 def test_a_loop_of_two_million_turns():
     x = np.ones(1, np.int32)

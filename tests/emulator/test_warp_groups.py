@@ -7,6 +7,7 @@ import pytest
 
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
+from tests.sampled import each
 
 GRID, THREADS = 3, 96
 SHAPE = (GRID * THREADS // 32, 32)  # warps, lanes
@@ -146,7 +147,7 @@ def test_tiles_of_cooperative_groups():
         assert out[warp, lane].tolist() == expected, (warp, lane)
 
 
-@pytest.mark.parametrize("kind", [np.int32, np.float32])
+@pytest.mark.parametrize("kind", each(2, [np.int32, np.float32]))
 def test_labeled_partition_reduces_each_group(kind):
     labels, values = integers(5), integers(100, kind)
     c_kind = {np.int32: "int", np.float32: "float"}[kind]

@@ -45,9 +45,9 @@ def test_a_mask_of_64_bits_is_cut() -> None:
         kernel.run(good.grid, good.block, good.arguments())
 
 
-@pytest.mark.parametrize("shard", sampled(range(SHARDS), lambda shard: shard % 4 == 0))
+@pytest.mark.parametrize("shard", sampled(range(SHARDS), lambda shard: shard == 0))
 def test_damaged_ptx_ends_well(shard: int) -> None:
-    """`.ci/run` takes every fourth shard, `make test` all."""
+    """`.ci/run` takes one of eight, `make test` all."""
     told = Counter(outcome(number) for number in range(shard, MUTANTS, SHARDS))
     assert told["result"] < MUTANTS // SHARDS
     assert sum(told.values()) > told["result"] + told["Error"] > told["result"], told

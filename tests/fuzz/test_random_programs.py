@@ -12,6 +12,7 @@ from softlab.emulator.ptx.syntax import DTYPES
 from tests.emulator.opcodes.cases import bits, same
 from tests.emulator.opcodes.hardware import ulps
 from tests.fuzz.programs import Straight, digest, emulated, narrow, programs
+from tests.sampled import each
 
 RECORD = Path(__file__).parents[1] / "data" / "random_programs_h200.npz"
 MODULES = sorted({program.module for program in programs()})
@@ -52,7 +53,7 @@ def differing(program: Straight, recorded: dict[str, np.ndarray]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", each(3, MODULES))
 def test_as_recorded(module: int, recorded: dict[str, np.ndarray]) -> None:
     found = [line for p in programs() if p.module == module for line in differing(p, recorded)]
     assert not found, "\n".join(found)

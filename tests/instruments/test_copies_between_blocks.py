@@ -8,6 +8,7 @@ import pytest
 from softlab.instruments.blocks_heard import BlocksHeard
 from tests.faults.outcome import outcome
 from tests.faults.registry import good_cases, planted_cases
+from tests.sampled import each
 
 _PAIRS = {
     "multicast_into_a_stage_the_peer_still_reads": "multicast_into_a_stage_that_both_have_left",
@@ -15,7 +16,7 @@ _PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", _PAIRS)
+@pytest.mark.parametrize("name", each(2, _PAIRS))
 def test_a_copy_to_a_peer_and_its_good_form(name: str) -> None:
     bad = outcome(next(case for case in planted_cases() if case.name == f"ninth/{name}"))
     good = outcome(next(case for case in good_cases() if case.name == f"ninth/{_PAIRS[name]}"))

@@ -15,6 +15,7 @@ from softlab.instruments.coalescing import global_sectors
 from softlab.instruments.counters import Counters
 from softlab.kernel import Kernel
 from softlab.traces import COUNTERS
+from tests.sampled import turns
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -62,8 +63,9 @@ def of_records(run) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.parametrize("block", [32, 96, 100])
-@pytest.mark.parametrize("kernel", ["shared<1>", "shared<2>", "shared<33>", "global<1>", "global<3>"])
+@pytest.mark.parametrize(
+    ("kernel", "block"), turns(3, ["shared<1>", "shared<2>", "shared<33>", "global<1>", "global<3>"], [32, 96, 100])
+)
 def test_counters_are_those_of_each_access(kernel, block):
     x = np.random.default_rng(0).standard_normal(5000).astype(np.float32)
     y = np.zeros(20000, np.float32)
@@ -158,8 +160,7 @@ OFFSET = """extern "C" __global__ void k(const int* x, int* y) {
 }"""
 
 
-@pytest.mark.parametrize("register", ['"r"(at)', '"l"((unsigned long long)at)'])
-@pytest.mark.parametrize("distance", [-3, 0, 3])
+@pytest.mark.parametrize(("distance", "register"), turns(2, [-3, 0, 3], ['"r"(at)', '"l"((unsigned long long)at)']))
 def test_an_atomic_is_counted_where_its_offset_leads(distance: int, register: str):
     """In one block pairs of lanes meet in a word, and all words are of one bank; in the other one no lanes meet."""
     source = (

@@ -25,6 +25,7 @@ from softlab.instruments.hazards import (
 )
 from softlab.instruments.native_shadow import READS, RECORDED, SHARED_WORDS, STORES, STRONG, UNKNOWN
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 
 def run(body: str, block: int = 64) -> np.ndarray:
@@ -294,15 +295,25 @@ def test_pairs_of_bytes_are_watched(kind: str, barrier: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "size", "used", "raced"),
-    [
-        ("v4.u32", 4, (0, 1, 2, 3), {0, 1, 2, 3}), ("v4.u32", 4, (0,), {0}), ("v4.u32", 4, (1, 3), {1, 3}),
-        ("v4.u32", 4, (), {0, 1, 2, 3}), ("v2.u32", 4, (1,), {1}), ("v2.u64", 8, (0,), {0, 1}),
-        ("v2.u64", 8, (1,), {2, 3}), ("v2.u8", 1, (0,), {0}), ("v2.u8", 1, (1,), {0}), ("u32", 4, (0,), {0}),
-        ("u32", 4, (), {0}),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("guard", ["@!%q bra DONE;", "@%q"])
+    ("guard", "load", "size", "used", "raced"),
+    turns(
+        2,
+        ["@!%q bra DONE;", "@%q"],
+        [
+            ("v4.u32", 4, (0, 1, 2, 3), {0, 1, 2, 3}),
+            ("v4.u32", 4, (0,), {0}),
+            ("v4.u32", 4, (1, 3), {1, 3}),
+            ("v4.u32", 4, (), {0, 1, 2, 3}),
+            ("v2.u32", 4, (1,), {1}),
+            ("v2.u64", 8, (0,), {0, 1}),
+            ("v2.u64", 8, (1,), {2, 3}),
+            ("v2.u8", 1, (0,), {0}),
+            ("v2.u8", 1, (1,), {0}),
+            ("u32", 4, (0,), {0}),
+            ("u32", 4, (), {0}),
+        ],
+    ),
+)
 def test_of_a_vector_the_elements_count_that_are_used(
     guard: str, load: str, size: int, used: tuple[int, ...], raced: set[int]
 ):

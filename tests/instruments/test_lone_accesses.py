@@ -20,6 +20,7 @@ from softlab.instruments.lone_accesses import LoneAccesses
 from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.shadow import Shadow
 from softlab.instruments.shadow_patterns import AccessPattern
+from tests.sampled import turns
 
 BLOCKS, THREADS, WORDS, GRANULE = 3, 96, 117, 4
 BOXES = [(None, None), (None, (0, 64)), (None, (0, 32)), (None, (32, 64)), (None, (5, 6)), ((0, 2), None)]
@@ -125,8 +126,7 @@ def drawn(random: np.random.Generator, lanes: Box) -> tuple[Value, int]:
     return np.tile(address.astype(np.uint32)[None], shape), per_lane
 
 
-@pytest.mark.parametrize("most", [3, 4096])
-@pytest.mark.parametrize("compiled", ["none", "all"])
+@pytest.mark.parametrize(("compiled", "most"), turns(2, ["none", "all"], [3, 4096]))
 def test_an_access_is_recorded_as_without_memory(compiled: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if compiled == "all" and not available():
         pytest.skip("llvmlite is not installed")

@@ -12,6 +12,7 @@ from softlab.instruments.global_shadow import LANE_MASK, TIME_SHIFT
 from softlab.instruments.native_global import is_own
 from softlab.instruments.native_shadow import code_of, is_unordered, record_again
 from softlab.instruments.shadow import ATOMIC, CODE_BITS, MANY_LANES, MANY_WARPS, WHO_MASK
+from tests.sampled import turns
 
 ROWS, WORDS, WARPS = 3, 7, 3
 THREADS, NOW = 32 * WARPS, 60
@@ -84,8 +85,7 @@ def _may(state: State, row: int, word: int, thread: int, atomic: bool, has_order
     return recent and alike and written and free and unordered and mine
 
 
-@pytest.mark.parametrize("has_order", [False, True])
-@pytest.mark.parametrize("has_held", [False, True])
+@pytest.mark.parametrize(("has_held", "has_order"), turns(2, [False, True], [False, True]))
 def test_an_access_that_changes_times_alone(has_order: bool, has_held: bool) -> None:
     answers = {0: 0, 1: 0}
     for seed in range(400):

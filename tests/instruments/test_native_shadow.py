@@ -18,6 +18,7 @@ from softlab.instruments.native_shadow import READS, SHARED_WORDS, STORES, UNKNO
 from softlab.instruments.native_shadow import STRONG as STRONG_ACCESS
 from softlab.instruments.shadow import MANY_WARPS, WHO_MASK
 from softlab.instruments.strong_access import StrongAccess
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 BLOCKS, THREADS, WORDS = 3, 96, 109
@@ -111,7 +112,7 @@ def test_shared_memory_is_recorded_as_numpy_does() -> None:
     assert min(answers.values()) >= 20, answers
 
 
-@pytest.mark.parametrize("flags", [0.5, 0.9])
+@pytest.mark.parametrize("flags", each(2, [0.5, 0.9]))
 def test_what_flags_order_is_recorded_as_numpy_does(flags: float) -> None:
     answers = dict.fromkeys((UNKNOWN, SHARED_WORDS, 0), 0)
     for seed in range(4):
@@ -259,13 +260,13 @@ def test_words_of_many_lanes_that_are_accessed_again(written_by: int, kind: int)
         shadow.write(rows, threads[:, None], threads)
         shadow.barrier(lanes)
     word = threads // 64 * 64
-    for number, each in enumerate((written_by, written_by, kind, kind)):
+    for number, value in enumerate((written_by, written_by, kind, kind)):
         for shadow in (compiled, plain):
             shadow.begin_access(number)
-        answer = native.record(lanes, (4 * word).astype(np.uint64)[None], np.arange(1), each)
-        assert (answer == UNKNOWN) == _finds(plain, rows, word[:, None], threads, each)
+        answer = native.record(lanes, (4 * word).astype(np.uint64)[None], np.arange(1), value)
+        assert (answer == UNKNOWN) == _finds(plain, rows, word[:, None], threads, value)
         for shadow in (plain, *([compiled] if answer == UNKNOWN else [])):
-            _record(shadow, rows, word[:, None], threads, each)
+            _record(shadow, rows, word[:, None], threads, value)
         _compare(compiled, plain)
 
 

@@ -19,6 +19,7 @@ from softlab.instruments import node_layout as layout
 from softlab.instruments.happens_before import HappensBefore, OwnWords
 from softlab.instruments.native_order import KeyedAccess, NativeOrder, mbarrier_keys, run_starts
 from softlab.instruments.strong_access import StrongAccess
+from tests.sampled import turns
 
 BLOCKS, WARPS, EVENTS, BATCHES = 6, 3, 60, 2
 THREADS, ALL = WARPS * WARP, BLOCKS * WARPS
@@ -191,9 +192,9 @@ class Orders:
             assert before[until > 0].all()
 
 
-@pytest.mark.parametrize("of_reads", [False, True])
-@pytest.mark.parametrize("per_block", [False, True])
-@pytest.mark.parametrize("kind", ["NumPy", "compiled", "compiled, lazy"])
+@pytest.mark.parametrize(
+    ("kind", "per_block", "of_reads"), turns(2, ["NumPy", "compiled", "compiled, lazy"], [False, True], [False, True])
+)
 def test_warps_know_what_clocks_say(
     kind: str, per_block: bool, of_reads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

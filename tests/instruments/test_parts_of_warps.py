@@ -8,6 +8,7 @@ import pytest
 from softlab.emulator.machine.native import Choice, compiling
 from softlab.instruments.parts_of_warps import PartsOfWarps
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 #: Block 1 fills the rows that block 0 reads. Of the lanes that WAITERS names, each waits for the flag.
 SOURCE = """extern "C" __global__ void hand_over(const float* x, float* rows, int* flag, float* y, int first) {
@@ -38,18 +39,13 @@ def kinds(
     return {(finding.kind, finding.line, finding.other_line) for finding in found}
 
 
-@pytest.mark.parametrize("compiled", ["none", "all"])
-@pytest.mark.parametrize("look", [ATOMIC, VOLATILE])
-@pytest.mark.parametrize(
-    ("waiters", "meet", "race"),
-    [
+@pytest.mark.parametrize(("waiters", "meet", "race", "look", "compiled"), turns(2, [
         ("lane == 7", "", True), ("lane == 7", "__syncwarp();", False), ("lane == 7", "__syncthreads();", False),
         ("t == 7", "__syncwarp();", True), ("t == 7", "__syncthreads();", False), ("lane % 4 != 1", "", True),
         ("lane == 7", "if (__shfl_sync(~0u, t, 7) < 0) return;", False), ("lane < 32", "", False),
         ("lane == 7", "if (lane != 7 && LOOK == 0) return;", False),
         ("lane == 7", 'asm volatile("bar.sync 1, 64;" ::: "memory");', False),
-    ],
-)  # fmt: skip
+    ], [ATOMIC, VOLATILE], ["none", "all"]))  # fmt: skip
 def test_who_has_met_the_lane_that_waited_comes_after_the_writer(
     waiters: str, meet: str, race: bool, look: str, compiled: Choice
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from softlab.findings import Finding
 from softlab.kernel import Kernel
+from tests.sampled import each
 
 CLUSTER, THREADS, WARP, STEPS, CELLS = 2, 64, 32, 9, 3
 ALL, WARPS = CLUSTER * THREADS, CLUSTER * THREADS // WARP
@@ -192,7 +193,7 @@ def holds(finding: Finding, races: set[tuple[int, int, int]]) -> bool:
     return finding.other_block[0] * THREADS + finding.other_thread[0] in others
 
 
-@pytest.mark.parametrize("mbarriers", [False, True])
+@pytest.mark.parametrize("mbarriers", each(2, [False, True]))
 def test_races_in_a_cluster_are_those_of_the_definition(mbarriers: bool) -> None:
     kernel, random = Kernel(SOURCE, "k"), np.random.default_rng(int(mbarriers))
     racy = quiet = 0

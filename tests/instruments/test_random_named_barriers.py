@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 WARPS, ARRAYS, LEAST, MOST = 4, 2, 12, 40
 #: How many barriers, mbarriers and flags a kernel has. Each is used once.
@@ -113,8 +114,11 @@ def _is_accused(program: Program) -> bool:
     return any(finding.severity == "error" for finding in run.findings)
 
 
-@pytest.mark.parametrize("space", ["shared", "global"])
-@pytest.mark.parametrize("means", [("name",), ("mbarrier",), ("flag",), ("name", "mbarrier", "flag")])
+@pytest.mark.parametrize(
+    ("means", "space"),
+    turns(2, [pytest.param((*means,)) for means in (["name"], ["mbarrier"], ["flag"], ["name", "mbarrier", "flag"])],
+          ["shared", "global"]),
+)  # fmt: skip
 def test_a_kernel_is_accused_where_two_accesses_race(means: tuple[str, ...], space: str) -> None:
     """Of words of shared memory less is known where mbarriers or flags order accesses: a race may be missed."""
     programs = [Program(number, means, space) for number in range(8)]

@@ -15,6 +15,7 @@ import pytest
 from softlab.kernel import Kernel
 from tests.instruments.test_random_races import Model as Barriers
 from tests.instruments.test_random_races import pair
+from tests.sampled import each
 
 THREADS, WARP, STEPS, CELLS, BLOCKS = 64, 32, 8, 8, 2
 ALL = BLOCKS * THREADS
@@ -206,7 +207,9 @@ class Model:
             self._published[step * ALL + thread] = published
 
 
-@pytest.mark.parametrize(("name", "messages"), [("in_global", False), ("in_global", True), ("in_shared", True)])
+@pytest.mark.parametrize(
+    ("name", "messages"), each(2, [("in_global", False), ("in_global", True), ("in_shared", True)])
+)
 def test_races_of_strong_accesses_are_those_of_the_definition(name: str, messages: bool) -> None:
     kernel, random = Kernel(SOURCE, name), np.random.default_rng(len(name) + messages)
     racy = quiet = 0

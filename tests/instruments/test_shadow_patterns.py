@@ -9,6 +9,7 @@ from softlab.emulator.lanes import Box
 from softlab.emulator.machine.native import available
 from softlab.instruments.native_shadow import NativeShadow
 from softlab.instruments.shadow import Shadow
+from tests.sampled import each
 
 _NEEDS_LLVM = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 THREADS, WORDS = 96, 117
@@ -30,7 +31,7 @@ def _addresses(random: np.random.Generator, first: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=_NEEDS_LLVM)])
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", each(5, range(40)))
 def test_the_state_is_the_same_with_and_without_patterns(seed: int, compiled: bool) -> None:
     random = np.random.default_rng(seed)
     by_pattern, by_access = (Shadow(WORDS * 4, 1, THREADS, 4) for _ in range(2))
@@ -83,7 +84,7 @@ def test_words_that_nobody_has_written_and_recent_ones_are_left_to_the_full_chec
 
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=_NEEDS_LLVM)])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", each(5, range(20)))
 def test_atomics_that_come_again_change_the_state_as_others_do(seed: int, compiled: bool) -> None:
     random = np.random.default_rng(seed)
     by_pattern, by_access, by_numpy = (Shadow(WORDS * 4, 1, THREADS, 4) for _ in range(3))

@@ -13,6 +13,7 @@ import pytest
 
 from softlab.emulator.machine.native import available
 from softlab.kernel import Kernel
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -90,7 +91,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
     return kinds, places
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", each(5, range(20)))
 def test_compiled_code_finds_what_numpy_finds(seed: int) -> None:
     kinds, places = drawn(seed)
     found: list[Any] = []

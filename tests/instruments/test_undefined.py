@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -13,6 +11,7 @@ from softlab.errors import KernelFault
 from softlab.instruments.source_names import unset_variables_of_line
 from softlab.kernel import Kernel
 from tests.faults.cases_objects import UNDEFINED
+from tests.sampled import turns
 
 _HEAD = """.version 8.3
 .target sm_90
@@ -176,15 +175,15 @@ def test_half_of_a_number_is_not_a_value_but_half_of_a_structure_may_be_padding(
         assert [f.kind for f in run.findings] == ["uninitialized-local"] * found
 
 
-@pytest.mark.parametrize("kind", ["u32", "v2.u16", "v4.u8"])
-def test_of_the_bytes_that_are_used_those_of_a_number_need_a_value(kind: str) -> None:
+@pytest.mark.parametrize(("kind", "used"), turns(3, ["u32", "v2.u16", "v4.u8"], [0b1, 0b100, 0b1000, 0b1010, 0b1111]))
+def test_of_the_bytes_that_are_used_those_of_a_number_need_a_value(kind: str, used: int) -> None:
     """The compiler says which bytes are used. What the others hold does not matter, nor where they lie."""
     head = _HEAD.replace("{\n", "{\n  .local .align 8 .b8 __local_depot0[16];\n  .reg .b16 %rs<5>;\n", 1)
     name, numbers = ("%r", 1) if kind == "u32" else ("%rs", int(kind[1]))
     registers = ", ".join(f"{name}{5 - numbers + k if name == '%r' else k + 1}" for k in range(numbers))
     into = f"{{{registers}}}" if numbers > 1 else registers
     size = 4 // numbers
-    for used, written in product((0b1, 0b100, 0b1000, 0b1010, 0b1111), (0, 0b1, 0b11, 0b111, 0b1110, 0b1000, 0b0101)):
+    for written in (0, 0b1, 0b11, 0b111, 0b1110, 0b1000, 0b0101):
         body = "".join(f"st.local.u8 [stack+{8 + k}], %r1; " for k in range(4) if written >> k & 1)
         body += f'.pragma "used_bytes_mask {used:#x}"; ld.local.{kind} {into}, [stack+8]; '
         body += "".join(f"st.global.u{8 * max(size, 2)} [%rd1], {one}; " for one in registers.split(", "))

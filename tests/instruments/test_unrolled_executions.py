@@ -10,6 +10,7 @@ import pytest
 import softlab
 from softlab.cuda.disassembly import find_nvdisasm
 from softlab.sass import interpret
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
@@ -44,7 +45,7 @@ def _arguments(count: int) -> tuple[Any, ...]:
     return np.ones(64, np.float32), np.zeros(64, np.float32), np.int32(count)
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", each(2, LOOPS))
 def test_instructions_are_those_of_the_interpreted_machine_code(name):
     kernel = softlab.Kernel(SOURCE, f"{name}_loop")
     for count in (0, 3, 22):

@@ -22,7 +22,7 @@ from tests.kernels.cases import dealt, kernel_of, matrix, program, program_of, s
 from tests.kernels.test_gradients import Variant as GradientVariant
 from tests.kernels.test_gradients import special_inputs
 from tests.reference import assert_gradient, assert_within, reference
-from tests.sampled import in_sample, one_of, sampled
+from tests.sampled import each, in_sample, one_of, sampled, turns
 
 FORWARD = ("softmax", "log_softmax")
 BACKWARD = ("softmax_backward", "log_softmax_backward")
@@ -132,6 +132,8 @@ def lengths(small: Small, pack_size: int) -> tuple[int, ...]:
 def _sample() -> Iterator[tuple[Small, str, str]]:
     """What `.ci/run` runs: each kernel once forward and once backward, and a file with one kernel both operators.
 
+    Rings take longest: each of them once, forward or backward.
+
     Types and operators take turns. Forward and backward, a kernel meets different halves of its lengths (``dealt``).
     """
     types, gradient_types = tuple(ELEMENT_TYPES), ("float16", "float32", "float64")
@@ -141,8 +143,10 @@ def _sample() -> Iterator[tuple[Small, str, str]]:
             number = place + place // 4 + 2 + turn * alone
             dtype, gradient = types[number % 4], gradient_types[(number + place) % 3]
             other_half = (types.index(dtype) + turn + types.index(gradient) + 1) % 2
-            yield small, FORWARD[turn], dtype
-            yield small, BACKWARD[other_half], gradient
+            if small.kernel != "fast_ring" or place // 2 % 2:
+                yield small, FORWARD[turn], dtype
+            if small.kernel != "fast_ring" or place // 2 % 2 == 0:
+                yield small, BACKWARD[other_half], gradient
 
 
 SAMPLE = set(_sample())
@@ -151,18 +155,29 @@ BACKWARD_CASES = sampled(product(SMALL, BACKWARD, ("float16", "float32", "float6
 
 
 def test_the_sample_covers_every_kernel_type_and_operator() -> None:
-    """Each file with each operator and three types; each type with each operator; each kernel with each length."""
+    """Each file with each operator and three types; each type with each operator; each kernel with each length.
+
+    Rings share their lengths.
+    """
     every = [case.values for case in (*FORWARD_CASES, *BACKWARD_CASES)]
     kept = [*in_sample(FORWARD_CASES), *in_sample(BACKWARD_CASES)]
     assert set(kept) == SAMPLE
-    for pair in (lambda s, op, t: (s.kernel, op), lambda s, op, t: (op, t), lambda s, op, t: (s, op in FORWARD)):
+
+    def way(small: Small, op: str, dtype: str) -> Any:
+        return small, small.kernel == "fast_ring" or op in FORWARD
+
+    for pair in (lambda s, op, t: (s.kernel, op), lambda s, op, t: (op, t), way):
         assert {pair(*case) for case in kept} == {pair(*case) for case in every}
     types = Counter(kernel for kernel, _ in {(small.kernel, dtype) for small, _, dtype in kept})
     assert min(types.values()) >= 3
 
     def met(chosen: list[tuple[Any, ...]]) -> set[tuple[str, int]]:
         positions = range(6)  # of a length; the lengths themselves follow from the type
-        return {(str(small), k) for small, op, dtype in chosen for k in dealt(positions, dtype, op)}
+        return {
+            (small.kernel if small.kernel == "fast_ring" else str(small), k)
+            for small, op, dtype in chosen
+            for k in dealt(positions, dtype, op)
+        }
 
     assert met(kept) == met(every)
 
@@ -186,12 +201,12 @@ def test_gradients_with_special_values(small: Small, op: str, dtype: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "small", one_of(2, [small for small in SMALL if not small.rows_per_block], lambda small: small.kernel), ids=str
+    "small", one_of(6, [small for small in SMALL if not small.rows_per_block], lambda small: small.kernel), ids=str
 )
 def test_any_grid(small: Small) -> None:
     """Blocks and clusters stride over the rows: how many there are changes no bit.
 
-    `.ci/run` runs half of each file's kernels, `make test` all.
+    `.ci/run` runs one of each file's kernels, `make test` all.
     """
     x = matrix(11, small.packs * 2 + 1, "float32")
     expected = ran(small, "softmax", (x,))
@@ -199,14 +214,16 @@ def test_any_grid(small: Small) -> None:
         assert np.array_equal(ran(small, "softmax", (x,), blocks=blocks), expected), blocks
 
 
-@pytest.mark.parametrize("small", [small for small in SMALL if not small.stage_packs], ids=str)
+@pytest.mark.parametrize("small", each(2, [small for small in SMALL if not small.stage_packs]), ids=str)
 def test_packs_of_one_element(small: Small) -> None:
     """For arrays that begin anywhere. (The pipeline kernel's cp.async copies 4 bytes or more.)"""
     x = matrix(5, small.packs, "float16")
     assert_forward(ran(small, "softmax", (x,), pack_size=1), x, "softmax", str(small))
 
 
-@every_kernel
+@pytest.mark.parametrize(
+    "small", one_of(2, SMALL, lambda small: small.kernel), ids=lambda small: f"{small.kernel}{small.numbers}"
+)
 def test_in_place(small: Small) -> None:
     x = matrix(7, small.packs * 4 - 1, "float32")
     chosen = kernel(small, "float32", "softmax", 4, True)
@@ -215,7 +232,7 @@ def test_in_place(small: Small) -> None:
     assert np.array_equal(y, ran(small, "softmax", (x,)))
 
 
-@pytest.mark.parametrize("small", [small for small in SMALL if small.cooperative], ids=str)
+@pytest.mark.parametrize("small", each(3, [small for small in SMALL if small.cooperative]), ids=str)
 def test_each_row_has_its_own_head_and_tail(small: Small) -> None:
     """Block 0 of a group loads them a row ahead. Here only they are finite, with other numbers in each row."""
     x = np.full((9, small.packs * 4 - 1), -np.inf, "float32")
@@ -232,16 +249,14 @@ PLANNED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("rows", "cols", "dtype"), PLANNED)
+@pytest.mark.parametrize(("rows", "cols", "dtype"), each(2, PLANNED))
 def test_the_operator(rows: int, cols: int, dtype: str) -> None:
     """As a caller has it: plan, kernel, result."""
     x = matrix(rows, cols, dtype)
     assert_forward(softlab.softmax(x, policy="fast", device="H200"), x, "softmax", f"{rows} x {cols} {dtype}")
 
 
-@pytest.mark.parametrize("special", [True, False])
-@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
-@pytest.mark.parametrize("op", FORWARD)
+@pytest.mark.parametrize(("op", "dtype", "special"), turns(2, FORWARD, ELEMENT_TYPES, [True, False]))
 def test_short_rows(op: str, dtype: str, special: bool) -> None:
     """Some take the reference's warp kernel, doubles too."""
     for cols in (1, 2, 3, 5, 14):
@@ -250,8 +265,7 @@ def test_short_rows(op: str, dtype: str, special: bool) -> None:
         assert_forward(got, x, op, f"{x.shape} {dtype} {op}")
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float64"])
-@pytest.mark.parametrize("op", BACKWARD)
+@pytest.mark.parametrize(("op", "dtype"), turns(2, BACKWARD, ["float16", "float64"]))
 def test_gradients_of_short_rows(op: str, dtype: str) -> None:
     for cols in (1, 3, 5, 12):
         dy = matrix(6, cols, dtype, seed=2)
@@ -268,7 +282,7 @@ def test_short_rows_that_begin_anywhere() -> None:
         assert_forward(softlab.softmax(x, policy="fast", device="H200"), x, "softmax", f"8 x {cols}, misaligned")
 
 
-@pytest.mark.parametrize("device", ["sm_75", "sm_80"])
+@pytest.mark.parametrize("device", each(2, ["sm_75", "sm_80"]))
 def test_gpus_without_clusters(device: str) -> None:
     for cols in (1, 5, 40, 3000, 33_001):
         x = matrix(3, cols, "float16")
@@ -297,8 +311,7 @@ MANY = 1 << 28
 COLS = (32, 1000, 4096, 8192, 16384, 32768, 50257, 65536, 131072, 151936, 262144, 1 << 20)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32"])
-@pytest.mark.parametrize("op", ["softmax", "softmax_backward"])
+@pytest.mark.parametrize(("op", "dtype"), turns(2, ["softmax", "softmax_backward"], ["float16", "float32"]))
 def test_sixteen_bytes_an_access_and_nothing_spilled(dtype: str, op: str) -> None:
     for cols in COLS:
         plan = plans.plan(MANY // cols, cols, dtype, op=op, policy="fast", device="H200")
@@ -359,7 +372,7 @@ def test_the_emulator_is_the_gpu() -> None:
         assert_within(launched(plan, x), y.astype(np.longdouble), close + np.abs(y.astype(float)) * 1e-6, plan.name)
 
 
-@pytest.mark.parametrize("op", ["softmax", "log_softmax_backward"])
+@pytest.mark.parametrize("op", each(2, ["softmax", "log_softmax_backward"]))
 def test_a_cluster_that_keeps_to_registers_has_the_same_bits(op: str) -> None:
     small = Small("fast_cluster", (2, 64, 2), 64, 256, cluster=2)
     rng = np.random.default_rng(26)

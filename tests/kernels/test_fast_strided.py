@@ -37,6 +37,7 @@ from tests.kernels.cases import matrix, program, special_rows
 from tests.kernels.test_fast import assert_forward
 from tests.kernels.test_gradients import Variant, special_inputs
 from tests.reference import assert_gradient
+from tests.sampled import each, turns
 
 #: kernel, dtype, operator, (pack, packs, lanes, block, cluster), whether the block holds the rows, columns, stride.
 #: Alone in a warp or a block, several warps, a cluster; rows that fit, and rows of several chunks; packs that reach
@@ -70,7 +71,7 @@ def taken(*_: Any) -> Resources:
     return Resources(32, 64, 0, 0, "")
 
 
-@pytest.mark.parametrize(("kernel", "dtype", "op", "numbers", "once", "cols", "stride"), SHAPES, ids=str)
+@pytest.mark.parametrize(("kernel", "dtype", "op", "numbers", "once", "cols", "stride"), each(2, SHAPES), ids=str)
 def test_special_values(
     kernel: str, dtype: str, op: str, numbers: tuple[int, ...], once: bool, cols: int, stride: int
 ) -> None:
@@ -103,14 +104,17 @@ def name_of(shape: StripShape, dtype: str, op: str, once: bool = True) -> str:
 
 @pytest.mark.parametrize(
     ("dtype", "op", "pack_size", "cols", "across"),
-    [
-        ("float32", "softmax", 4, 5, 1),
-        ("float16", "softmax", 1, 2, 8),
-        ("bfloat16", "log_softmax", 2, 3, 4),
-        ("float64", "log_softmax", 1, 7, 2),
-        ("float16", "softmax_backward", 1, 3, 4),
-        ("float32", "log_softmax_backward", 2, 1, 2),
-    ],
+    each(
+        2,
+        [
+            ("float32", "softmax", 4, 5, 1),
+            ("float16", "softmax", 1, 2, 8),
+            ("bfloat16", "log_softmax", 2, 3, 4),
+            ("float64", "log_softmax", 1, 7, 2),
+            ("float16", "softmax_backward", 1, 3, 4),
+            ("float32", "log_softmax_backward", 2, 1, 2),
+        ],
+    ),
 )
 def test_threads_with_whole_rows(dtype: str, op: str, pack_size: int, cols: int, across: int) -> None:
     """A strip that a line fills, and one that it does not."""
@@ -133,8 +137,7 @@ def test_threads_with_whole_rows(dtype: str, op: str, pack_size: int, cols: int,
             assert_forward(out[half].T[order], inputs[0], op, name)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
-@pytest.mark.parametrize("cols", [3, 130])
+@pytest.mark.parametrize(("cols", "dtype"), turns(2, [3, 130], ["float16", "bfloat16", "float32"]))
 def test_elements_of_any_size(dtype: str, cols: int) -> None:
     """Rows of one number, and with one element that is the next smaller number: maxima times log2(e) are rounded."""
     element = element_type(dtype)
@@ -318,14 +321,17 @@ def test_shapes_hold_what_registers_and_shared_memory_allow() -> None:
 
 @pytest.mark.parametrize(
     ("op", "dtype", "shape"),
-    [
-        ("softmax", "float16", StripShape("fast_strided", 8, 3, 8, 256, 16, 5)),
-        ("log_softmax", "bfloat16", StripShape("fast_shifted", 8, 3, 8, 256, 2, 5)),
-        ("softmax", "float64", StripShape("fast_shifted", 2, 3, 16, 256, 2)),
-        ("softmax_backward", "float32", StripShape("fast_shifted", 4, 2, 16, 128, 1, 4)),
-        ("softmax_backward", "float64", StripShape("fast_strided", 2, 2, 32, 64)),
-        ("softmax", "float32", StripShape("fast_columns", 1, 3, 128, 128, 1, 8, 4)),
-    ],
+    each(
+        2,
+        [
+            ("softmax", "float16", StripShape("fast_strided", 8, 3, 8, 256, 16, 5)),
+            ("log_softmax", "bfloat16", StripShape("fast_shifted", 8, 3, 8, 256, 2, 5)),
+            ("softmax", "float64", StripShape("fast_shifted", 2, 3, 16, 256, 2)),
+            ("softmax_backward", "float32", StripShape("fast_shifted", 4, 2, 16, 128, 1, 4)),
+            ("softmax_backward", "float64", StripShape("fast_strided", 2, 2, 32, 64)),
+            ("softmax", "float32", StripShape("fast_columns", 1, 3, 128, 128, 1, 8, 4)),
+        ],
+    ),
     ids=str,
 )
 def test_shared_memory_is_what_the_compiler_reports(op: str, dtype: str, shape: StripShape) -> None:
@@ -363,7 +369,7 @@ class TestOperators:
         assert softlab.trace(x.T[:, ::2], 0, policy="fast", device="H200").plan.stride == 3
         assert softlab.trace(x, 0, policy="oneflow", device="H200").plan.stride == 1
 
-    @pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+    @pytest.mark.parametrize("op", each(2, ["softmax", "log_softmax"]))
     def test_a_result_in_the_memory_of_the_input(self, op: str) -> None:
         """Shifted packs are read by neighbouring blocks, so the plan then takes packs that divide the stride."""
         x = matrix(40, 5001, "float32")

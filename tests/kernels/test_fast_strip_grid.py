@@ -33,6 +33,7 @@ from tests.kernels.test_fast import assert_forward
 from tests.kernels.test_fast_strided import made_request, planned
 from tests.kernels.test_gradients import Variant, special_inputs
 from tests.reference import assert_gradient
+from tests.sampled import each, turns
 
 #: dtype, operator, shape (pack, width, blocks per strip, groups, shifted, stages, threads of a role), columns, stride.
 #: Strips that fill a line and not, more strips than stages and fewer, blocks without lines, groups without strips;
@@ -55,7 +56,7 @@ SHAPES = (
 )
 
 
-@pytest.mark.parametrize(("dtype", "op", "numbers", "cols", "stride"), SHAPES, ids=str)
+@pytest.mark.parametrize(("dtype", "op", "numbers", "cols", "stride"), each(2, SHAPES), ids=str)
 def test_special_values(dtype: str, op: str, numbers: tuple[Any, ...], cols: int, stride: int) -> None:
     """Rows side by side in two matrices, with all checks. The second launch finds the first one's workspace."""
     shape, backward = StripGridShape(*numbers), op.endswith("_backward")
@@ -165,8 +166,7 @@ def few_sms(count: int) -> Device:
 
 
 class TestOperators:
-    @pytest.mark.parametrize("stride", [24, 21])
-    @pytest.mark.parametrize("op", ["softmax", "log_softmax"])
+    @pytest.mark.parametrize(("op", "stride"), turns(2, ["softmax", "log_softmax"], [24, 21]))
     def test_the_front_takes_it(self, op: str, stride: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """A GPU of 4 SMs, on which nothing else is considered; also in place, and at an address that is no multiple."""
         monkeypatch.setattr(strip_grid, "cost", lambda *_: 0.0)

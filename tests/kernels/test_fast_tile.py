@@ -14,7 +14,7 @@ from tests.kernels.cases import dealt, halved, kernel_of, matrix, program_of, sp
 from tests.kernels.test_fast import BACKWARD, FORWARD, assert_forward, launched
 from tests.kernels.test_gradients import Variant, special_inputs
 from tests.reference import assert_gradient, assert_within, reference
-from tests.sampled import sampled
+from tests.sampled import each, sampled, turns
 
 #: One lane per row and several, whole packs, an odd number of elements, the longest row of 16-bit elements.
 COLS = (1, 2, 3, 5, 8, 13, 20, 31, 45, 64)
@@ -59,8 +59,7 @@ def test_gradients_with_special_values(op: str, dtype: str, half: int) -> None:
         assert_gradient(ran(tile(*dy.shape, dtype, op), dy, y), dy, y, op, what=f"{dtype} {op}, special rows of {cols}")
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float64"])
-@pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 4100])
+@pytest.mark.parametrize(("rows", "dtype"), turns(2, [1, 2, 31, 32, 33, 4100], ["float16", "float64"]))
 def test_full_tiles_and_the_last_one(rows: int, dtype: str) -> None:
     """4100 rows of one 16-bit element are 4 tiles of 1024 rows, and 4 rows that are less than a pack."""
     for cols in (1, 5) if rows > 100 else (1, 5, 45):
@@ -91,17 +90,16 @@ def test_any_grid_and_in_place() -> None:
     assert np.array_equal(ran(plan, y, out=y), expected)
 
 
-def test_packs_of_one_element() -> None:
+@pytest.mark.parametrize(("dtype", "cols"), turns(3, ELEMENT_TYPES, (1, 6, 31)))
+def test_packs_of_one_element(dtype: str, cols: int) -> None:
     """For arrays that begin anywhere."""
-    for dtype in ELEMENT_TYPES:
-        for cols in (1, 6, 31):
-            x = matrix(50, cols, dtype)
-            plan = tile(50, cols, dtype, pack_size=1)
-            assert plan.pack_size == 1
-            assert_forward(ran(plan, x), x, "softmax", plan.name)
+    x = matrix(50, cols, dtype)
+    plan = tile(50, cols, dtype, pack_size=1)
+    assert plan.pack_size == 1
+    assert_forward(ran(plan, x), x, "softmax", plan.name)
 
 
-@pytest.mark.parametrize("cols", [6, 10, 31, 45, 61])
+@pytest.mark.parametrize("cols", each(2, [6, 10, 31, 45, 61]))
 def test_no_bank_conflicts(cols: int) -> None:
     """float32: each access of a warp to shared memory takes the fewest wavefronts. Memory moves whole sectors, once."""
     x = matrix(1024, cols, "float32")
@@ -112,8 +110,7 @@ def test_no_bank_conflicts(cols: int) -> None:
     assert counted["global_load_sectors"] == counted["global_store_sectors"] == x.nbytes // 32
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("op", ["softmax", "softmax_backward"])
+@pytest.mark.parametrize(("op", "dtype"), turns(2, ["softmax", "softmax_backward"], ["float16", "float32", "float64"]))
 def test_sixteen_bytes_an_access_and_almost_nothing_spilled(dtype: str, op: str) -> None:
     """More warps are worth a few spilled words: `blocks_per_sm` bounds the registers."""
     for cols in (1, 3, 10, 31, 45, LONG_COLS[dtype]):

@@ -17,6 +17,7 @@ from tests.kernels.cases import kernel_of, program, special_rows
 from tests.kernels.test_fast import BACKWARD, FORWARD, assert_forward
 from tests.kernels.test_gradients import Variant, special_inputs
 from tests.reference import assert_gradient
+from tests.sampled import each, turns
 
 OPS = (*FORWARD, *BACKWARD)
 #: (rows, the row's number, elements before the array): alone, and among others in arrays that begin anywhere.
@@ -43,8 +44,9 @@ def placed(row: np.ndarray, rows: int, at: int, before: int) -> np.ndarray:
     return array
 
 
-@pytest.mark.parametrize(("cols", "dtype"), [(13, "float16"), (150, "float32"), (301, "bfloat16"), (333, "float64")])
-@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize(
+    ("op", "cols", "dtype"), turns(4, OPS, [(13, "float16"), (150, "float32"), (301, "bfloat16"), (333, "float64")])
+)
 def test_the_bits_of_a_row_depend_on_the_row_alone(op: str, cols: int, dtype: str) -> None:
     given = inputs_of(op, cols, dtype)
     found = set()
@@ -54,7 +56,7 @@ def test_the_bits_of_a_row_depend_on_the_row_alone(op: str, cols: int, dtype: st
     assert len(found) == 1
 
 
-@pytest.mark.parametrize(("op", "dtype"), [("softmax", "float32"), ("log_softmax_backward", "float16")])
+@pytest.mark.parametrize(("op", "dtype"), each(2, [("softmax", "float32"), ("log_softmax_backward", "float16")]))
 def test_every_kernel_gives_the_same_bits(op: str, dtype: str) -> None:
     """Lanes of one warp, a block, a cluster, and a kernel that reads the row in chunks three times."""
     backward = "_backward" if op in BACKWARD else ""
@@ -82,9 +84,9 @@ def any_values(shape: tuple[int, int], dtype: str, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("cols", "dtype"), [(1, "float16"), (1, "float32"), (1, "float64"), (2, "bfloat16"), (3, "float32")]
+    ("op", "cols", "dtype"),
+    turns(4, OPS, [(1, "float16"), (1, "float32"), (1, "float64"), (2, "bfloat16"), (3, "float32")]),
 )
-@pytest.mark.parametrize("op", OPS)
 def test_short_rows_have_the_same_bits_in_tiles_and_in_lanes(op: str, cols: int, dtype: str) -> None:
     """A tile's lane has the whole row and adds its few terms in another way."""
     given = [any_values((70, cols), dtype, seed) for seed in range(1 + (op in BACKWARD))]

@@ -10,6 +10,7 @@ from softlab.cuda import compile as compiler
 from softlab.plans import resources
 from softlab.plans.instantiations import MAX_COLS_PER_THREAD, tabulated
 from tests.kernels.cases import program
+from tests.sampled import each, turns
 
 CUDA_TYPES = {"__half": 2, "__nv_bfloat16": 2, "float": 4, "double": 8}
 #: Bits of one access in PTX: `.v2.f32` is 64.
@@ -46,8 +47,7 @@ def uncached(cuda: str, op: str, pack: int, block: int, arch: str = "sm_90", opt
     return program("softmax_block_uncached.cuh", name, arch, options)
 
 
-@pytest.mark.parametrize("cuda", CUDA_TYPES)
-@pytest.mark.parametrize("pack", [1, 2])
+@pytest.mark.parametrize(("pack", "cuda"), turns(2, [1, 2], CUDA_TYPES))
 def test_a_pack_is_one_access(cuda: str, pack: int) -> None:
     for kernel in (warp(cuda, "softmax", pack, 4, 32, 1, True), uncached(cuda, "softmax", pack, 1024)):
         assert widths(kernel.ptx, "ld.global") == {pack * CUDA_TYPES[cuda]}
@@ -61,7 +61,7 @@ def test_wider_packs_are_one_access_too(cuda: str, pack: int) -> None:
     assert widths(kernel.ptx, "st.global") == {pack * CUDA_TYPES[cuda]}
 
 
-@pytest.mark.parametrize("arch", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("arch", each(2, ["sm_75", "sm_90"]))
 def test_layouts_differ_as_their_comment_says(arch: str) -> None:
     column, row, scalar = (smem("float", "softmax", 2, 256, layout, arch) for layout in ("column", "row", "row_scalar"))
     assert widths(column.ptx, "st.shared") == {4}

@@ -12,6 +12,7 @@ import softlab
 from softlab.operators import trace_plan
 from softlab.plans import POLICIES
 from tests.reference import assert_gradient
+from tests.sampled import turns
 from tests.samples import normal
 
 OPS = ("softmax_backward", "log_softmax_backward")
@@ -72,10 +73,9 @@ def test_strides_that_differ(op: str) -> None:
 class TestOut:
     """The array that takes the gradient."""
 
-    @pytest.mark.parametrize("policy", POLICIES)
-    @pytest.mark.parametrize("cols", [20, 1500, 7000, 30_000])
-    @pytest.mark.parametrize("which", [0, 1])
-    @pytest.mark.parametrize("op", OPS)
+    @pytest.mark.parametrize(
+        ("op", "which", "cols", "policy"), turns(2, OPS, [0, 1], [20, 1500, 7000, 30_000], POLICIES)
+    )
     def test_it_may_be_an_input(self, op: str, which: int, cols: int, policy: str) -> None:
         dy, y = given = inputs(3, cols, op=op)
         expected = getattr(softlab, op)(dy, y, policy=policy)
@@ -138,8 +138,9 @@ class TestErrors:
 class TestTrace:
     """x is the pair (dy, y)."""
 
-    @pytest.mark.parametrize(("cols", "kernel"), [(1024, "warp"), (1025, "block_smem"), (7000, "block_uncached")])
-    @pytest.mark.parametrize("op", OPS)
+    @pytest.mark.parametrize(
+        ("op", "cols", "kernel"), turns(2, OPS, [(1024, "warp"), (1025, "block_smem"), (7000, "block_uncached")])
+    )
     def test_output_and_plan(self, op: str, cols: int, kernel: str) -> None:
         dy, y = inputs(2, cols, op=op)
         traced = softlab.trace((dy, y), op=op)

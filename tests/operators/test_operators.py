@@ -18,6 +18,7 @@ from softlab.operators.rows import OperatorCall
 from softlab.plans import POLICIES
 from tests.fake_cuda import FakeCuda, instead_of_cuda
 from tests.reference import assert_softmax, assert_within, reference
+from tests.sampled import turns
 from tests.samples import normal
 
 OPS = ("softmax", "log_softmax")
@@ -163,8 +164,7 @@ class TestOut:
         assert softlab.softmax(x, axis, out=x) is x
         assert_along(x, given, axis)
 
-    @pytest.mark.parametrize("policy", POLICIES)
-    @pytest.mark.parametrize("cols", [64, 1500, 9000, 50_000])
+    @pytest.mark.parametrize(("cols", "policy"), turns(2, [64, 1500, 9000, 50_000], POLICIES))
     def test_it_may_be_x_in_every_kernel(self, cols: int, policy: str) -> None:
         x = normal(2, cols)
         given = x.copy()

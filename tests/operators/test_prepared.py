@@ -26,6 +26,7 @@ from softlab.operators.rows import OperatorCall, apply
 from softlab.plans import POLICIES
 from tests.fake_cuda import FakeCuda, instead_of_cuda
 from tests.reference import assert_softmax
+from tests.sampled import turns
 from tests.samples import normal
 
 OPS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward")
@@ -59,9 +60,9 @@ class TestWhatTheDriverIsGiven:
         assert_softmax(out, x)
 
     @pytest.mark.parametrize(
-        ("dtype", "cols"), [(np.float32, 1), (np.float16, 33), (np.float32, 64), (np.float32, 2000), (np.float64, 64)]
+        ("op", "dtype", "cols"),
+        turns(2, OPS, [(np.float32, 1), (np.float16, 33), (np.float32, 64), (np.float32, 2000), (np.float64, 64)]),
     )
-    @pytest.mark.parametrize("op", OPS)
     def test_the_result_is_that_of_the_general_path(self, cuda: FakeCuda, op: str, cols: int, dtype: Any) -> None:
         inputs = [normal(6, cols, dtype=dtype, seed=k) for k in range(2 if "backward" in op else 1)]
         expected = getattr(softlab, op)(*inputs)

@@ -47,6 +47,7 @@ def four_sms(monkeypatch: pytest.MonkeyPatch) -> None:
     plan_for(4)
 
 
+@pytest.mark.further
 def test_every_family_of_the_plans_has_shapes() -> None:
     """Each kernel that a file has is drawn, but for those that no plan takes."""
     found = {aim.family for sms, most in (FEW, WHOLE) for aim in aims(few(sms), most)}
@@ -86,6 +87,7 @@ def test_cases_run_the_families_that_they_are_for(four_sms: None) -> None:
     )
 
 
+@pytest.mark.further
 def test_some_in_the_emulator(four_sms: None) -> None:
     wanted = ("fast_columns_backward", "fast_shifted_backward", "fast_tile", "invariant_tile_backward")
     drawing = Drawing(2, POLICIES, most=6000, sms=4, families=wanted)

@@ -8,6 +8,7 @@ from softlab.cuda.disassembly import disassemble, find_nvdisasm
 from softlab.cuda.machine_instructions import MachineInstruction
 from softlab.kernel import Kernel
 from softlab.sass.decided import atomics_decide
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
@@ -56,12 +57,12 @@ def _code(body: str) -> tuple[MachineInstruction, ...]:
     return disassemble(Kernel(source, "k").program, alone=True).kernel.instructions
 
 
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name", each(2, FREE))
 def test_values_that_only_say_where_or_what_decide_nothing(name: str) -> None:
     assert not atomics_decide(_code(FREE[name]))
 
 
-@pytest.mark.parametrize("name", DECIDED)
+@pytest.mark.parametrize("name", each(2, DECIDED))
 def test_values_that_branches_and_requests_depend_on_decide(name: str) -> None:
     assert atomics_decide(_code(DECIDED[name]))
 

@@ -12,6 +12,7 @@ from softlab.cuda.disassembly import disassemble, find_nvdisasm, printed
 from softlab.emulator.opcodes.rounding import scaled_mul_f32
 from softlab.kernel import Kernel
 from softlab.sass import interpret
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 KERNELS = Path(__file__).parents[1] / "faults" / "kernels"
@@ -107,7 +108,7 @@ SCALED = """extern "C" __global__ void k(const float* x, const float* y, float* 
 
 
 @pytest.mark.parametrize("options", [(), ("-use_fast_math",)], ids=["plain", "fast math"])
-@pytest.mark.parametrize("modifier", SCALES)
+@pytest.mark.parametrize("modifier", each(2, SCALES))
 def test_a_product_with_a_power_of_two(modifier, options):
     kernel = Kernel(SCALED % SCALES[modifier], "k", options=options)
     texts = [one.text for one in disassemble(kernel.program, alone=True).kernel.instructions]

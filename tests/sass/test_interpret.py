@@ -16,6 +16,7 @@ from tests.hardware.cases import all_cases
 from tests.hardware.machine_cases import machine_cases
 from tests.hardware.record import recording
 from tests.hardware.record_machine import recording as recording_of_machine
+from tests.sampled import each
 from tests.sass.recorded import held_to_both
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
@@ -33,7 +34,7 @@ QUICK = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", each(2, QUICK))
 def test_results_are_those_of_the_ptx_and_counts_those_of_the_hardware(name):
     held_to_both(MACHINE_CASES[name], recording_of_machine()["cases"][name]["instructions"])
 
@@ -368,7 +369,7 @@ extern "C" __global__ void aligned(int* y, int scale, const __grid_constant__ Wi
 }"""
 
 
-@pytest.mark.parametrize("align", [4, 32, 64, 128])
+@pytest.mark.parametrize("align", each(2, [4, 32, 64, 128]))
 def test_aligned_parameters_are_where_the_machine_code_reads_them(align):
     kernel = Kernel(ALIGNED.replace("ALIGN", str(align)), "aligned")
     fields = np.dtype([("first", "i4"), ("rest", "i1", 40), ("last", "i4")])

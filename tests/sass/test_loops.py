@@ -173,6 +173,7 @@ def test_accesses_that_others_see_in_order_are_the_same(entered):
     assert_equal_streams(one, other)
 
 
+@pytest.mark.further
 @needs_machine_code
 def test_nearly_all_of_a_volatile_loop_is_compiled(entered):
     """Such a loop may never end: it is given up after 20 million instructions, which take minutes one by one."""

@@ -60,7 +60,7 @@ def _factor(form: str) -> str:
     return form.split(".")[-3]
 
 
-@pytest.mark.parametrize("form", one_of(6, matrix_cases.forms(), _factor))
+@pytest.mark.parametrize("form", one_of(12, matrix_cases.forms(), _factor))
 def test_products_are_those_of_the_ptx(form: str) -> None:
     """Random fragments with subnormals, infinities and NaNs."""
     _same(_warp_product(form))

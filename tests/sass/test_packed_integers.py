@@ -9,6 +9,7 @@ import softlab
 from softlab.cuda.disassembly import disassemble
 from softlab.emulator.machine.native import compiling
 from softlab.sass import interpret
+from tests.sampled import each
 
 INTEGERS = {
     "__sad(x[i], y[i], 3)": ("VABSDIFF", "int"),
@@ -61,7 +62,7 @@ def _same(source: str, args: tuple[np.ndarray, ...], opcode: str) -> None:
         np.testing.assert_array_equal(found.output(2), expected[2])
 
 
-@pytest.mark.parametrize("expression", INTEGERS)
+@pytest.mark.parametrize("expression", each(3, INTEGERS))
 def test_integers(expression):
     opcode, kind = INTEGERS[expression]
     rng = np.random.default_rng(5)
@@ -72,7 +73,7 @@ def test_integers(expression):
     _same(source, (x, y, np.zeros_like(x)), opcode)
 
 
-@pytest.mark.parametrize("function", ["hceil", "hfloor", "htrunc", "hrint"])
+@pytest.mark.parametrize("function", each(2, ["hceil", "hfloor", "htrunc", "hrint"]))
 def test_halves_to_whole_numbers(function):
     x = np.linspace(-70, 70, 64).astype(np.float16) * np.float16(0.25)
     source = (

@@ -10,6 +10,7 @@ from softlab.errors import Error, KernelFault
 from softlab.kernel import Kernel
 from softlab.sass import interpret, pace
 from softlab.sass.lanes import Lanes
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 LOCK = """extern "C" __global__ void lock(int* x) {
@@ -46,7 +47,7 @@ def test_lanes_of_a_warp_that_wait_for_a_lock_let_its_holder_go_on():
     assert found.output(0).tolist() == [0, 40]
 
 
-@pytest.mark.parametrize(("blocks", "threads"), [(1, 64), (4, 32)])
+@pytest.mark.parametrize(("blocks", "threads"), each(2, [(1, 64), (4, 32)]))
 def test_the_holder_goes_on_in_turns_by_time_too(blocks, threads):
     """The lanes that look share their warp's time with it."""
     found = interpret(Kernel(LOCK, "lock"), blocks, threads, (np.zeros(2, np.int32),), paced=True)
@@ -103,6 +104,7 @@ def test_a_loop_without_end_of_the_only_block_is_not_laid_to_others():
     assert (caught.value.kind, caught.value.line) == ("infinite-loop", 2)
 
 
+@pytest.mark.further
 def test_all_blocks_are_interpreted_where_they_wait_for_each_other():
     kernel, x = Kernel(GRID, "rounds"), np.arange(40 * 64, dtype=np.float32)
     y = np.zeros_like(x)
