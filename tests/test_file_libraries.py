@@ -11,6 +11,7 @@ import pytest
 import softlab
 from softlab.kernel.build_settings import Settings
 from softlab.kernel.files import read_file
+from tests.sampled import each
 
 MATH = """\
 #include <cmath>
@@ -70,6 +71,7 @@ def test_pow_of_a_float_and_an_integer_is_a_double(tmp_path: Path) -> None:
     assert sizes.tolist() == [8, 8, 4]
 
 
+@pytest.mark.further
 def test_pow_beside_that_of_complex_numbers(tmp_path: Path) -> None:
     path, y = tmp_path / "k.cu", np.zeros(3)
     path.write_text(
@@ -138,6 +140,7 @@ __global__ void k(int* y, int a, int b, float f, float g) {
 """
 
 
+@pytest.mark.further
 def test_orderings_of_three_way_comparisons(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(ORDERED)
@@ -174,6 +177,7 @@ __global__ void k(Log log, int* y) { y[0] = log.both(), y[1] = sizeof(Log); }
 """
 
 
+@pytest.mark.further
 def test_a_path_of_the_host_in_a_struct(tmp_path: Path) -> None:
     path, y = tmp_path / "k.cu", np.zeros(2, np.int32)
     path.write_text(WRITER)
@@ -400,6 +404,7 @@ __global__ void k(float* y, const float* x, int n, unsigned long long large) {
 """
 
 
+@pytest.mark.further
 def test_algorithms_of_std_and_functions_of_the_hosts_compiler(tmp_path: Path) -> None:
     path, y = tmp_path / "k.cu", np.zeros(8, np.float32)
     path.write_text(ALGORITHMS)
@@ -424,6 +429,7 @@ def test_a_copy_of_the_samples_header_with_more_in_it(tmp_path: Path) -> None:
     assert "common/helper_math.h is taken" in " ".join(kernel.program.remarks)
 
 
+@pytest.mark.further
 def test_complex_numbers_of_thrust_by_another_header(tmp_path: Path) -> None:
     (tmp_path / "types.h").write_text("#pragma once\n#include <thrust/complex.h>\n")
     path, y = tmp_path / "k.cu", np.zeros(2, np.float32)
@@ -467,6 +473,7 @@ __global__ void loops(const int* x, int n, int* y) {
 """
 
 
+@pytest.mark.further
 def test_algorithms_of_thrust_in_a_kernel(tmp_path: Path) -> None:
     path = tmp_path / "algorithms.cu"
     path.write_text(OF_THRUST)
@@ -488,6 +495,7 @@ def test_algorithms_of_thrust_in_a_kernel(tmp_path: Path) -> None:
     assert y[40:45].tolist() == [5, 7, 9, 3, 4]
 
 
+@pytest.mark.further
 def test_views_and_results_of_cpp23(tmp_path: Path) -> None:
     path = tmp_path / "views.cu"
     path.write_text(
@@ -504,7 +512,7 @@ def test_views_and_results_of_cpp23(tmp_path: Path) -> None:
     assert y.tolist() == [2, 0.5, 3, 0.5]
 
 
-@pytest.mark.parametrize("name", ["../third/cub/cub.cuh", "cub/block/block_reduce.cuh"])
+@pytest.mark.parametrize("name", each(2, ["../third/cub/cub.cuh", "cub/block/block_reduce.cuh"]))
 def test_a_copy_of_cub_in_the_program(tmp_path: Path, name: str) -> None:
     (tmp_path / ".git").mkdir()
     folder = tmp_path / "third" / "cub"
@@ -561,6 +569,7 @@ __global__ void k(float* y) {
 """
 
 
+@pytest.mark.further
 def test_functions_of_cmath_beside_the_rest_of_std(tmp_path: Path) -> None:
     path = tmp_path / "math.cu"
     path.write_text(OF_CMATH)

@@ -13,6 +13,7 @@ from softlab.findings import FaultSink, Finding
 from softlab.kernel import Kernel
 from softlab.traces import Run
 from tests.faults.planted.global_races import GLOBAL_RACES, GlobalRace
+from tests.sampled import each
 
 
 def collected(source: str, grid: int, block: int, *args, **how) -> tuple[Run, tuple[Finding, ...]]:
@@ -141,7 +142,7 @@ def test_check_is_true_false_or_collect() -> None:
         Kernel('extern "C" __global__ void k() {}', "k").run(1, 1, check="all")
 
 
-@pytest.mark.parametrize("planted", GLOBAL_RACES[::5], ids=lambda p: f"{p.kernel}: {p.name}")
+@pytest.mark.parametrize("planted", each(2, GLOBAL_RACES[::5]), ids=lambda p: f"{p.kernel}: {p.name}")
 def test_a_planted_race_is_collected(planted: GlobalRace) -> None:
     case = planted.good
     kernel = Kernel.from_program(case.compile(planted.source))

@@ -252,6 +252,7 @@ __global__ void k(int* x) {
 """
 
 
+@pytest.mark.further
 def test_what_the_compiler_and_its_headers_bring(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(WHOLE)

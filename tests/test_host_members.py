@@ -78,6 +78,7 @@ void Solver::run() { get<<<1, 2>>>(this, nullptr); }
 """
 
 
+@pytest.mark.further
 def test_members_of_the_hosts_types_have_the_hosts_sizes(tmp_path: Path) -> None:
     """The sizes are those that g++ 12 gives the same struct, with ``FILE`` and the handles as pointers."""
     path = tmp_path / "k.cu"

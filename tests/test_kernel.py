@@ -50,11 +50,9 @@ def test_template_instantiation_and_options():
     assert x.tolist() == [2.0] * 3
 
 
-@pytest.mark.parametrize(
-    "arch", sampled(["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"], lambda arch: arch in ("sm_75", "sm_90"))
-)
+@pytest.mark.parametrize("arch", sampled(["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"], lambda arch: arch == "sm_75"))
 def test_architectures_give_the_same(arch):
-    """`.ci/run` takes two of them, `make test` all."""
+    """`.ci/run` takes one of them, `make test` all."""
     source = """#include <cub/block/block_reduce.cuh>
     extern "C" __global__ void k(const float* x, float* sums) {
       typedef cub::BlockReduce<float, 128> Reduce; __shared__ typename Reduce::TempStorage storage;

@@ -184,6 +184,7 @@ def test_numbers_of_windows(tmp_path: Path) -> None:
     assert (x[0], y[0]) == (32, 7)
 
 
+@pytest.mark.further
 def test_a_clock_of_the_host_as_a_variable(tmp_path: Path) -> None:
     path = tmp_path / "c.cu"
     path.write_text(
@@ -227,6 +228,7 @@ def test_standard_headers_in_any_source() -> None:
     assert x.tolist() == [0, 1, 13, 7, 9, 1]
 
 
+@pytest.mark.further
 def test_the_whole_of_cub() -> None:
     source = """
     #include <cub/cub.cuh>
@@ -561,6 +563,7 @@ def test_a_part_of_a_program(tmp_path: Path) -> None:
     assert 'identifier "Line" is undefined' in str(caught.value)
 
 
+@pytest.mark.further
 def test_more_of_namespace_std(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(
@@ -625,6 +628,7 @@ def test_overloaded_templates(tmp_path: Path) -> None:
     assert y[0] == 7
 
 
+@pytest.mark.further
 def test_old_operators_of_cub(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

@@ -388,6 +388,7 @@ def test_why_there_is_no_estimate(shell, names, options, reason):
     assert reason in text
 
 
+@pytest.mark.further
 def test_a_long_launch_is_not_estimated(shell, names, monkeypatch):
     from softlab.kernel import Kernel
 

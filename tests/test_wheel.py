@@ -76,6 +76,7 @@ def test_softlab_comes_from_the_wheel(installed):
     assert Path(where).is_relative_to(installed.folder)
 
 
+@pytest.mark.further
 def test_doctor(installed):
     found = json.loads(installed("-m", "softlab", "doctor", "--json"))
     assert [item["name"] for item in found if item["essential"] and not item["present"]] == []
@@ -89,6 +90,7 @@ def test_a_kernel(installed):
     assert "62" in said
 
 
+@pytest.mark.further
 def test_a_lesson_from_the_wheel(installed):
     said = installed("-m", "softlab", "lab", "--copy-only")
     copies = installed.folder / "softlab-course"

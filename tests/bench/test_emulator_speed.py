@@ -10,6 +10,7 @@ from softlab.bench.emulator_cases import MODES, cases
 from softlab.emulator.machine.native import available
 
 
+@pytest.mark.further
 def test_the_cases_have_no_findings_and_the_products_are_right() -> None:
     for case in cases():
         if case.name.startswith("256^3"):

@@ -31,6 +31,7 @@ def test_other_gpus_and_operators_have_none():
     assert estimated.estimated(smem(1024, "float64", block_size=128)) is None
 
 
+@pytest.mark.further
 def test_the_figures_are_those_of_the_model_or_the_stamp_says_that_it_has_changed():
     made = estimated.INPUT_BYTES // (1024 * 4)
     plan = forced(made, 1024, kernel="block_smem", block_size=512, pack_size=2, device="H200")

@@ -14,12 +14,15 @@ from softlab.bench.record.case_buffers import WrongResult
 from softlab.hardware.devices import Device
 from softlab.kernel import Kernel
 from tests.bench.record.test_claims import Clock, FakeEvent
+from tests.sampled import turns
 
 SECTOR = 32
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
-@pytest.mark.parametrize("parts", [(), ("scale", "mask"), ("bias", "causal"), PARTS])
+@pytest.mark.parametrize(
+    ("parts", "dtype"),
+    turns(2, map(pytest.param, [(), ("scale", "mask"), ("bias", "causal"), PARTS]), ["float32", "float16"]),
+)
 def test_fused_and_separate_agree_and_move_what_they_must(dtype: str, parts: tuple[str, ...]) -> None:
     """``counters`` compares the results. The sectors are the least bytes, where no matrix is shared."""
     problem = FusionCase(1, 32, 64, dtype, parts)
@@ -84,6 +87,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return SimpleNamespace(calls=calls)
 
 
+@pytest.mark.further
 def test_a_recording(gpu: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     def described(out, module, *, about, method, nvrtc, versions, tables):
         return recordings.Recording(out.stem, about, "an emulator", "today", module, method, versions, "", tables)

@@ -14,6 +14,7 @@ from softlab.bench.recordings import Recording, table_of
 from softlab.explorers import bandwidth
 from softlab.operators import trace_plan
 from tests.reference import assert_within, reference
+from tests.sampled import each, turns
 
 
 def row(table: str, peer: str, cols: int, speed: float, dtype: str = "float32", op: str = "softmax", rows: int = 9):
@@ -73,8 +74,7 @@ def test_the_rungs_are_those_of_the_page():
             assert re.search(rf"\b{number:g}\b", page), f"{rung.idea}: {number:g} is not in FAST.md"
 
 
-@pytest.mark.parametrize("policy", ["oneflow", "fast"])
-@pytest.mark.parametrize("cols", [32, 1023, 8192, 40_001])
+@pytest.mark.parametrize(("cols", "policy"), turns(2, [32, 1023, 8192, 40_001], ["oneflow", "fast"]))
 def test_the_first_rows_are_those_of_the_whole_launch(policy, cols):
     whole = softlab.plan(5000, cols, policy=policy, device="H200")
     rows = 3 if cols % 32 else 4
@@ -86,7 +86,7 @@ def test_the_first_rows_are_those_of_the_whole_launch(policy, cols):
     assert_within(trace_plan(short, x).output, expected.value, 16 * expected.tolerance, f"{policy} {cols}")
 
 
-@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("rows", each(2, [1, 4]))
 def test_blocks_all_over_the_gpu_meet_for_the_first_rows_too(rows):
     whole = softlab.plan(5000, 170_001, policy="fast", device="H200")
     short = ladder.first_rows(whole, rows)

@@ -8,10 +8,11 @@ import pytest
 
 from softlab.bench import lone_warps, waits
 from softlab.emulator.machine.native import available
+from tests.sampled import each
 
 
 @pytest.mark.skipif(not available(), reason="llvmlite is not installed")
-@pytest.mark.parametrize("name", lone_warps.KERNELS)
+@pytest.mark.parametrize("name", each(2, lone_warps.KERNELS))
 def test_both_ways_find_nothing_and_count_the_same(name: str) -> None:
     run = lone_warps.KERNELS[name].launch(name, 70)
     plain, compiled = (run(check="collect", compiled=how) for how in ("none", "all"))

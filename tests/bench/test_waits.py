@@ -8,12 +8,12 @@ import pytest
 
 from softlab.bench import waits
 from softlab.emulator.machine.native import available
+from tests.sampled import turns
 
 WAYS = ["none", pytest.param("all", marks=pytest.mark.skipif(not available(), reason="llvmlite is not installed"))]
 
 
-@pytest.mark.parametrize("compiled", WAYS)
-@pytest.mark.parametrize("name", waits.KERNELS)
+@pytest.mark.parametrize(("name", "compiled"), turns(2, waits.KERNELS, WAYS))
 def test_no_kernel_has_a_finding(name: str, compiled: str) -> None:
     blocks = 4 if waits.KERNELS[name].cooperative else 70
     run = waits.KERNELS[name].launch(name, blocks)

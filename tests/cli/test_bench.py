@@ -258,6 +258,7 @@ def test_a_recording_of_other_kernels_is_marked(capsys, monkeypatch, name, optio
     assert ("The kernels have changed since then" in out) is changed
 
 
+@pytest.mark.further
 def test_predictions_beside_the_recording(capsys, monkeypatch):
     import softlab
     from softlab.bench import predict

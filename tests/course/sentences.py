@@ -362,19 +362,22 @@ def faults() -> Iterator[tuple[str, str]]:
             yield "fault_cause", causes.fault_cause(fault, source, launch)
 
 
-def said() -> Iterator[tuple[str, str]]:
-    """All sentences. What only a run with accesses tells is left out."""
+MAKERS = {make.__name__: make for make in (kernels, moved, rows, lines, calls, faults)}
+
+
+def said(*makers: str) -> Iterator[tuple[str, str]]:
+    """The sentences of some makers, or all. What only a run with accesses tells is left out."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("read", "stored", "stands_still"):
             patch.setattr(behaviour, name, lambda *given: "")
-        for make in (kernels, moved, rows, lines, calls, faults):
-            yield from make()
+        for maker in makers or MAKERS:
+            yield from MAKERS[maker]()
 
 
-def digests() -> dict[str, str]:
+def digests(*makers: str) -> dict[str, str]:
     """Look -> the digests of groups of its sentences."""
     lists: dict[str, list[str]] = {}
-    for name, words in said():
+    for name, words in said(*makers):
         lists.setdefault(name, []).append(words)
     return {
         name: " ".join(

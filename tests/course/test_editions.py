@@ -187,6 +187,7 @@ def test_formulas_are_mathml_and_code_stays():
     assert 'display="block"' in with_mathml("$$y_i$$")
 
 
+@pytest.mark.further
 def test_misconceptions_name_each_wrong_answer_and_the_reply():
     text = misconceptions(LESSONS["00"], all_answers())
     assert "`8388608`" in text

@@ -22,6 +22,7 @@ from softlab.course.kernels import LaunchCase, WriteKernel
 from softlab.course.learners import Progress, Record
 from softlab.course.requirements import at_least, no_shared_memory
 from softlab.course.values import as_float, spaced
+from tests.sampled import each
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_the_digits_of_a_right_number():
 NUMBERS = [one for lesson in lessons() for one in lesson.exercises if isinstance(one, Number)]
 
 
-@pytest.mark.parametrize("exercise", NUMBERS, ids=lambda one: one.id)
+@pytest.mark.parametrize("exercise", each(3, NUMBERS), ids=lambda one: one.id)
 def test_no_hint_says_the_number(exercise):
     """A number below 12 may stand in a hint for another reason."""
     right = float(exercise.answer())
@@ -233,7 +234,7 @@ BODY = 'extern "C" __global__ void sum(const float* x, float* y) {{\n{}\n}}'
 
 @pytest.mark.parametrize(
     ("body", "words"),
-    [
+    each(2, [
         ("float v = x[threadIdx.x]; for (int k = 16; k; k /= 2) v += __shfl_xor_sync(~0u, v, k); *y = v;", ""),
         ("*y = 32;", "0 shuffle instructions, 5 expected. Five steps."),
         ("volatile __shared__ float s[32]; s[threadIdx.x] = 1; *y = 32;", "uses shared memory: 128 bytes per block"),
@@ -242,7 +243,7 @@ BODY = 'extern "C" __global__ void sum(const float* x, float* y) {{\n{}\n}}'
         ("float v = x[0]; if (threadIdx.x < 16) v = __shfl_xor_sync(~0u, v, 16); *y = v;", "inactive-lane on line 2"),
         ("*y = 31;", "y[0] is 31.0 and should be 32.0. With x all 0, y is 31: something is added that no number"),
         ("*y = 32", 'Line 3: expected a ";"'),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_kernel(body, words):
     verdict = SUM.judge(BODY.format(body))
@@ -384,6 +385,7 @@ for number in range(10):
 """
 
 
+@pytest.mark.further
 def test_answers_of_several_notebooks_at_once_are_kept(stored):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     processes = [

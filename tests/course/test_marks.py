@@ -244,6 +244,7 @@ def test_a_sandbox_shows_the_submission_and_softlab_and_not_the_tests(tmp_path):
     assert command[-2:] == [str(100 << 20), str(1 << 26)]
 
 
+@pytest.mark.further
 def test_a_small_class_gets_the_marks_that_it_must_have(tmp_path):
     """``python -m tests.course.mock run`` is the whole class; here are a cheat, a broken file and a good answer."""
     names = ("cheat-bribed-judge", "broken-half")

@@ -280,6 +280,7 @@ def test_a_full_disk_leaves_no_rubbish(cache: Path, monkeypatch: pytest.MonkeyPa
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.further
 def test_two_processes_at_once(cache: Path) -> None:
     """Both start with an empty cache and compile the same kernels; both get them, and what stays is readable."""
     script = textwrap.dedent(
@@ -395,6 +396,7 @@ def test_many_kernels_at_once_have_the_resources_of_one_by_one(cache: Path) -> N
         assert reports[name]["static_smem_bytes"] == program.static_smem_bytes
 
 
+@pytest.mark.further
 def test_many_programs_at_once_run_as_those_of_one_by_one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["set", "scale<float, 2>", "scale<double, 5>"]
     with pytest.raises(TypeError, match="the name must be a string, not int"):

@@ -10,6 +10,7 @@ import pytest
 from softlab.cuda import disassembly
 from softlab.cuda.compile import compile_program
 from softlab.cuda.disassembly import DisassemblyError, begin_disassembly, disassemble, parse_disassembly
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not disassembly.find_nvdisasm(), reason="needs nvdisasm")
 
@@ -114,7 +115,7 @@ def test_what_is_printed_is_kept(monkeypatch, program):
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda text: text.replace("STS", "STG", 1), lambda text: text[:-9], lambda text: ""]
+    "damage", each(3, [lambda text: text.replace("STS", "STG", 1), lambda text: text[:-9], lambda text: ""])
 )
 def test_a_changed_entry_is_printed_anew(monkeypatch, tmp_path, program, damage):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -15,6 +15,7 @@ from softlab.cuda import precompiled
 from softlab.cuda.compile import Program, compile_program, kernel_sources
 from softlab.cuda.precompiled import begins_with_large_headers, first_directives, stored_headers
 from softlab.errors import CompileError
+from tests.sampled import one_of
 
 GROUPS = """#include <cooperative_groups.h>
 extern "C" __global__ void sum(int* x) {{
@@ -112,6 +113,7 @@ def test_later_compilations_start_from_stored_headers(uses, monkeypatch, tempora
     assert stored.registers == plain.registers
 
 
+@pytest.mark.further
 def test_headers_before_a_pragma_are_stored(uses, monkeypatch):
     """Sources that differ behind it share them, with one that has no pragma, too."""
     source = GROUPS.replace("\n", "\n#pragma nv_hdrstop\n#define ADDED {}\n#include <cuda/atomic>\n", 1)
@@ -145,7 +147,7 @@ __global__ void last(int* x) { x[2] = calls; }
 """
 
 
-@pytest.mark.parametrize("options", [(), ("-G", "--relocatable-device-code=true")])
+@pytest.mark.parametrize("options", one_of(2, [(), ("-G", "--relocatable-device-code=true")], lambda _: 0))
 def test_a_source_of_another_name_starts_from_the_same_headers(uses, monkeypatch, options):
     """Its code is that of a compilation without them: its lines, and names that come of the file's name, too."""
     compile_program(GROUPS.format(2), "sum", file="a.cu", options=options, cache=False)

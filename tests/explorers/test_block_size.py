@@ -9,11 +9,19 @@ import pytest
 from softlab.explorers import BlockSizeExplorer
 from softlab.explorers.block_size import stretches
 from softlab.plans import plan
+from tests.sampled import each
 
 
 @pytest.mark.parametrize(
     ("dtype", "op", "device", "parity"),
-    [("float32", "softmax", "H200", 0), ("float16", "log_softmax", "T4", 1), ("bfloat16", "softmax", "RTX 4090", 0)],
+    each(
+        2,
+        [
+            ("float32", "softmax", "H200", 0),
+            ("float16", "log_softmax", "T4", 1),
+            ("bfloat16", "softmax", "RTX 4090", 0),
+        ],
+    ),
 )
 def test_no_threshold_is_missed(dtype, op, device, parity):
     """Against the dispatcher, asked about every single row length."""

@@ -35,6 +35,7 @@ def test_ticks_are_fused() -> None:
     assert explorer.summary["store"].startswith("DropoutStore<")
 
 
+@pytest.mark.further
 def test_other_problems() -> None:
     explorer = FusingExplorer(cols=32, causal=True)
     whole = explorer.summary["fused"]

@@ -40,6 +40,7 @@ def test_the_lessons_have_many() -> None:
     assert len({source.partition("(")[0] for source in EXPLORERS}) >= 12
 
 
+@pytest.mark.further
 @pytest.mark.slow
 def test_any_order_gives_the_same() -> None:
     expected, order = shown(EXPLORERS), Random(15).sample(EXPLORERS, len(EXPLORERS))

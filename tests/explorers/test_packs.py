@@ -10,6 +10,7 @@ from softlab.explorers import PackExplorer
 from softlab.explorers.packs import MOST_OFFSET, one_row, shifted_run
 from softlab.operators import trace_plan
 from softlab.views.sectors import sector_card
+from tests.sampled import each
 
 ITEM = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -25,10 +26,10 @@ def explorer() -> PackExplorer:
 
 @pytest.mark.parametrize(
     ("dtype", "pack", "cols", "offset"),
-    [
+    each(2, [
         ("float32", 1, 256, 0), ("float32", 1, 256, 3), ("float32", 2, 250, 2), ("float32", 4, 200, 4),
         ("float16", 1, 101, 1), ("float16", 8, 256, 8), ("float16", 2, 66, 6),
-    ],
+    ]),
 )  # fmt: skip
 def test_every_load_moves_the_sectors_of_its_bytes(dtype, pack, cols, offset):
     explorer = PackExplorer(cols=cols, pack=pack, dtype=dtype, offset=offset)
@@ -68,7 +69,7 @@ def test_the_picture_has_every_lane_at_its_bytes_and_what_comes_along(explorer):
     assert all(cell["role"] != "idle" for cell in explorer.diagram.data["panels"][0]["cells"])
 
 
-@pytest.mark.parametrize(("kernel", "reads"), [("warp", 1), ("block_smem", 1), ("block_uncached", 3)])
+@pytest.mark.parametrize(("kernel", "reads"), each(3, [("warp", 1), ("block_smem", 1), ("block_uncached", 3)]))
 def test_kernels_read_a_row_as_often_as_they_must(kernel, reads):
     explorer = PackExplorer(cols=1024, pack=4, kernel=kernel)
     assert explorer.summary["sectors"] == reads * explorer.summary["least"]

@@ -9,6 +9,7 @@ from traitlets import TraitError
 import softlab
 from softlab.explorers import TimelineExplorer
 from softlab.explorers.timeline import BLOCK_SIZES, COLS, SUBJECTS
+from tests.sampled import each
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def explorer():
     return TimelineExplorer("sum: tree", block_size=128)
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.parametrize("name", each(2, SUBJECTS))
 def test_every_kernel_is_right_and_has_as_many_barriers_as_were_counted(name):
     subject = SUBJECTS[name](128)
     args = [a.copy() if isinstance(a, np.ndarray) else a for a in subject.args]

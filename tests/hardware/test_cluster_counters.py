@@ -10,6 +10,7 @@ import pytest
 from softlab.cuda.disassembly import find_nvdisasm
 from softlab.kernel import Kernel
 from tests.hardware.cluster_cases import RECORDING, ClusterCase, cluster_cases
+from tests.sampled import each
 
 CASES = {case.name: case for case in cluster_cases()}
 #: softlab's counter -> the metric of Nsight Compute.
@@ -50,7 +51,7 @@ def test_every_case_has_a_recording(counted):
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("case", each(2, CASES.values()), ids=CASES)
 def test_results_and_counters_are_those_of_the_hardware(case: ClusterCase, recording, counted):
     arguments = case.arguments()
     run = Kernel.from_program(case.compile()).run(case.grid, case.block, arguments, case.smem)

@@ -21,7 +21,7 @@ def test_every_case_has_a_recording() -> None:
 
 @pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 @pytest.mark.parametrize(
-    "case", one_of(3, CASES.values(), lambda case: case.name.split()[0]), ids=lambda case: case.name
+    "case", one_of(6, CASES.values(), lambda case: case.name.split()[0]), ids=lambda case: case.name
 )
 def test_results_and_counters_are_those_of_the_hardware(case: TensorCase) -> None:
     hardware = recording()["cases"][case.name]

@@ -44,6 +44,7 @@ def failure(tree: Tree, *tests: str, seconds: float = 60) -> str | None:
     return tree.failure(dict.fromkeys(tests, seconds), seconds)
 
 
+@pytest.mark.further
 def test_a_test_that_bites_kills(tree: Tree) -> None:
     bites, sleeps = "test_module.py::test_bites", "test_module.py::test_sleeps"
     assert failure(tree, bites, sleeps) is None

@@ -10,6 +10,7 @@ import pytest
 
 import softlab
 from softlab.hardware.devices import Device
+from tests.sampled import each, turns
 
 #: dtype and columns of 1024 rows that use much shared memory on an H200.
 LONG_ROWS = [
@@ -18,8 +19,7 @@ LONG_ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("device", ["H200", "RTX 5090"])
-@pytest.mark.parametrize(("dtype", "cols"), LONG_ROWS)
+@pytest.mark.parametrize(("dtype", "cols", "device"), turns(2, LONG_ROWS, ["H200", "RTX 5090"]))
 def test_a_block_has_the_shared_memory_that_the_plan_takes(device: str, dtype: str, cols: int) -> None:
     plan = softlab.plan(1024, cols, dtype, policy="fast", device=device)
     assert plan.smem_bytes + plan.static_smem_bytes <= Device.named(device).smem_per_block_optin
@@ -28,7 +28,7 @@ def test_a_block_has_the_shared_memory_that_the_plan_takes(device: str, dtype: s
         assert plan.grid * (plan.smem_bytes + kept) >= (cols - plan.read_again) * np.dtype(dtype).itemsize
 
 
-@pytest.mark.parametrize(("dtype", "cols"), [("float64", 2_500_000), ("float16", 16_000_000)])
+@pytest.mark.parametrize(("dtype", "cols"), each(2, [("float64", 2_500_000), ("float16", 16_000_000)]))
 def test_rows_that_fit_on_one_gpu_only(dtype: str, cols: int) -> None:
     """An H200 keeps the row on the chip; where it does not fit, the plan reads it twice, or a part of it."""
     kept = softlab.plan(1024, cols, dtype, policy="fast", device="H200")

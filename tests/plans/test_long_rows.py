@@ -21,6 +21,7 @@ from softlab.plans.fast_ring import FEWEST_PACKS, STEP_GAIN, RingShape, best_of_
 from softlab.plans.fast_rows import Row, row_of
 from softlab.plans.planner import OPERATORS, PlanRequest, StepLog
 from softlab.plans.resources import Resources
+from tests.sampled import each
 
 H200, H100 = Device.named("H200"), Device.named("H100")
 GRADIENT = "softmax_backward"
@@ -166,6 +167,7 @@ def test_eight_blocks_are_looked_at_for_sixteen_bits_forward_alone() -> None:
         assert [cut.block_size for cut in cuts if cut.cluster == 8] == [128] * fewer, (cols, dtype, op)
 
 
+@pytest.mark.further
 def test_what_is_taken_saves_time_and_holds_the_row(monkeypatch: pytest.MonkeyPatch) -> None:
     changed: Counter[tuple[str, str]] = Counter()
     found = {}
@@ -255,22 +257,25 @@ def test_gradients_of_softmax_take_more_threads_where_two_blocks_fit() -> None:
 
 @pytest.mark.parametrize(
     ("name", "threads"),
-    [
-        ("<__nv_bfloat16, Algorithm::softmax, 8, 9, 256, 16, false, 4>", 256),
-        ("<__half, Algorithm::softmax, 8, 10, 256, 16, true, 4>", 256),
-        ("<__half, Algorithm::log_softmax, 8, 12, 256, 16, false, 3>", 256),
-        ("<float, Algorithm::log_softmax, 4, 14, 256, 16, true, 3>", 256),
-        ("<__nv_bfloat16, Algorithm::softmax, 8, 19, 128, 16, true, 5>", 128),
-        ("<__half, Algorithm::log_softmax, 8, 24, 128, 16, true, 4>", 128),
-        ("<float, Algorithm::softmax, 4, 19, 128, 16, true, 5>", 128),
-        ("_backward<__nv_bfloat16, Algorithm::log_softmax, 8, 6, 512, 16, true, 2>", 512),
-        ("_backward<__half, Algorithm::log_softmax, 8, 8, 256, 16, true, 3>", 256),
-        ("_backward<__nv_bfloat16, Algorithm::softmax, 8, 14, 256, 16, true, 2>", 256),
-        ("_backward<float, Algorithm::softmax, 4, 14, 256, 16, false, 2>", 256),
-        ("_backward<__half, Algorithm::softmax, 8, 19, 128, 16, true, 3>", 128),
-        ("_backward<double, Algorithm::softmax, 2, 13, 256, 16, true, 2>", 256),
-        ("_backward<double, Algorithm::log_softmax, 2, 15, 128, 16, true, 3>", 128),
-    ],
+    each(
+        2,
+        [
+            ("<__nv_bfloat16, Algorithm::softmax, 8, 9, 256, 16, false, 4>", 256),
+            ("<__half, Algorithm::softmax, 8, 10, 256, 16, true, 4>", 256),
+            ("<__half, Algorithm::log_softmax, 8, 12, 256, 16, false, 3>", 256),
+            ("<float, Algorithm::log_softmax, 4, 14, 256, 16, true, 3>", 256),
+            ("<__nv_bfloat16, Algorithm::softmax, 8, 19, 128, 16, true, 5>", 128),
+            ("<__half, Algorithm::log_softmax, 8, 24, 128, 16, true, 4>", 128),
+            ("<float, Algorithm::softmax, 4, 19, 128, 16, true, 5>", 128),
+            ("_backward<__nv_bfloat16, Algorithm::log_softmax, 8, 6, 512, 16, true, 2>", 512),
+            ("_backward<__half, Algorithm::log_softmax, 8, 8, 256, 16, true, 3>", 256),
+            ("_backward<__nv_bfloat16, Algorithm::softmax, 8, 14, 256, 16, true, 2>", 256),
+            ("_backward<float, Algorithm::softmax, 4, 14, 256, 16, false, 2>", 256),
+            ("_backward<__half, Algorithm::softmax, 8, 19, 128, 16, true, 3>", 128),
+            ("_backward<double, Algorithm::softmax, 2, 13, 256, 16, true, 2>", 256),
+            ("_backward<double, Algorithm::log_softmax, 2, 15, 128, 16, true, 3>", 128),
+        ],
+    ),
 )
 def test_an_sm_holds_as_many_blocks_as_the_plan_says(name: str, threads: int) -> None:
     source, name = kernel_sources()["fast_cluster.cuh"], f"fast_cluster{name}"

@@ -136,6 +136,7 @@ def test_intervals_of_columns():
     assert sweeps.intervals({"cols": np.array([]), "kernel": np.array([])}, ["kernel"]) == ()
 
 
+@pytest.mark.further
 def test_on_a_dask_cluster():
     """Two workers in processes of their own, found through joblib's configuration alone."""
     distributed = pytest.importorskip("distributed")

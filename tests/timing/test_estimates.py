@@ -118,6 +118,7 @@ def test_a_chain_takes_its_latency_and_names_its_line():
     assert max(lines.values(), key=lambda line: line.cycles).reason == "wait"
 
 
+@pytest.mark.further
 def test_special_functions_bound_what_has_enough_warps():
     kernel = softlab.Kernel(COPY, "special")
     e = kernel.estimate(132, 1024, (np.zeros(132 * 1024, np.float32), 0.5))

@@ -163,6 +163,7 @@ def test_of_a_counter_a_few_blocks_take_their_part():
     assert shared.cycles == pytest.approx(together.estimate().cycles, rel=0.1)
 
 
+@pytest.mark.further
 def test_a_queue_that_is_too_long_for_a_few_blocks_has_an_estimate(monkeypatch):
     """Alone the blocks of the sample would do the work of the whole grid, and that is beyond the limit."""
     monkeypatch.setattr(sys.modules["softlab.sass.interpret"], "BUDGET", 20_000_000)

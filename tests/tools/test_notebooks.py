@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from tests.sampled import each
 from tests.tools import notebooks
 
 CELLS = (
@@ -51,7 +52,7 @@ def test_the_comment_of_a_compared_cell_becomes_a_tag(stored):
     assert cells[1].source.startswith("for part in 'abc':")
 
 
-@pytest.mark.parametrize(("output", "status"), [('"abc"', 0), ('"abd"', 1)])
+@pytest.mark.parametrize(("output", "status"), each(2, [('"abc"', 0), ('"abd"', 1)]))
 def test_nbval_compares_the_cells_with_the_tag(stored, tmp_path, output, status):
     """As `make test-notebooks` runs it: one output changed, and it fails."""
     path = tmp_path / "tagged.ipynb"

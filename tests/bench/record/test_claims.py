@@ -152,6 +152,7 @@ def test_an_unknown_recording_is_named():
         recordings.load("missing")
 
 
+@pytest.mark.further
 def test_the_cases_cover_the_dispatch():
     """The cases contain each plan over the columns and each of its alternatives."""
     found = {cases.case_of(made) for made in cases.timed_plans("H200")}

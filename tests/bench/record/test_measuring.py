@@ -85,6 +85,7 @@ def test_rotating_buffers_read_other_memory_each_time(bench):
     assert np.diff(sorted(set(bench.seen))).min() == 1 << 18, "the buffers do not overlap"
 
 
+@pytest.mark.further
 def test_every_stopwatch_gives_the_time_of_one_launch(bench):
     table = recorder.sizes(bench)
     assert len(table["bytes"]) == 3 * 2 * 2

@@ -35,6 +35,7 @@ def test_each_length_has_an_operator_and_a_gradient() -> None:
     assert 0.25 < sum(torch for _, torch in cells.workloads()) / len(work) < 0.42
 
 
+@pytest.mark.further
 def test_what_is_prepared_is_what_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     work = [Workload("sweep", op, "float32", 1000, 700) for op in ("softmax", "softmax_backward")]
     prepare.write(tmp_path, [cells.SweepCell(one, "fast", True) for one in work], 7)
