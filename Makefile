@@ -17,7 +17,7 @@ REPOSITORY ?=
 # auto: browser tests are skipped, with a reason, where there is no Chromium. required: they fail there.
 # firefox: `make test-site` drives Firefox, and its tests are skipped, with a reason, where there is none.
 BROWSER ?= auto
-# no: of the tests whose cases are products (the mark `further`), only the sample. `.ci/run` takes it.
+# no: without the mark `further`: of many cases only a sample, and no test that takes long. `.ci/run` takes it.
 FURTHER ?= yes
 # What runs both ways.
 EMULATOR_TESTS := tests/emulator tests/instruments tests/faults tests/kernels tests/test_kernel.py
@@ -100,7 +100,7 @@ test-code: $(TEST_STAMP) ## pytest, also the slow tests, without GPU and browser
 	  -m "not gpu and not browser$(if $(filter no,$(FURTHER)), and not further)" $(PYTEST))
 
 .PHONY: test-further
-test-further: $(TEST_STAMP) ## of `make test`, what .ci/run leaves out: further cases of tests that it runs on a sample
+test-further: $(TEST_STAMP) ## of `make test`, what .ci/run leaves out: further cases of tests that it runs on a sample, and long tests
 	$(call stage,further cases,$(IN_VENV) -m pytest -q -n auto --dist worksteal -m "further and not gpu" $(PYTEST))
 
 .PHONY: test-both-ways
@@ -117,7 +117,8 @@ test-notebooks: $(TEST_STAMP) ## the notebooks through nbval
 # Three at a time on two cores: each test waits for pictures to come to rest for much of its time.
 .PHONY: test-browser
 test-browser: $(TEST_STAMP) ## the notebooks in JupyterLab, and the app, in a real Chromium
-	$(call stage,browser,$(IN_VENV) -m pytest -q -n 3 --dist worksteal --durations=5 -m browser tests/browser \
+	$(call stage,browser,$(IN_VENV) -m pytest -q -n 3 --dist worksteal --durations=5 \
+	  -m "browser$(if $(filter no,$(FURTHER)), and not further)" tests/browser \
 	  $(if $(filter required,$(BROWSER)),--require-browser))
 
 # axe-core checks contrast, names and keys. It comes from npm, and is no part of the project.

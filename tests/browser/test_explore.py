@@ -7,6 +7,7 @@ import pytest
 from softlab.explorers.gallery import catalogue
 from tests.browser.pages import REDRAW_SECONDS, Page
 from tests.browser.servers import VIEWPORT, exploring
+from tests.sampled import sampled
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,7 @@ def app_server(tmp_path_factory):
         yield running
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=sampled(["light", "dark"], lambda theme: theme == "light"))
 def app(request, browser, app_server):
     context = browser.new_context(viewport=VIEWPORT)
     opened = Page(context.new_page())
