@@ -14,6 +14,7 @@ from softlab.emulator.opcodes.floats import FLOATS, flush
 from softlab.emulator.opcodes.formats import WIDEN
 from softlab.emulator.opcodes.forms import BITS, INTEGERS, Form, bits_type, dtype_of, pure, select
 from softlab.emulator.opcodes.halves import flush_f16
+from softlab.emulator.opcodes.native_formats import NATIVE_WIDEN, native_flush_f16
 from softlab.emulator.opcodes.registry import Semantics
 
 _COMPARED = (*BITS, *INTEGERS, *FLOATS, "f16", "bf16")
@@ -56,6 +57,7 @@ _NATIVE_FLOAT: dict[str, tuple[str, bool]] = {
 _UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 _JOIN: dict[str, Callable] = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 _FLUSH: dict[str, Callable] = {"f32": flush, "f16": flush_f16}
+_NATIVE_FLUSH: dict[str, NativeForm] = {"f32": lambda e, a: e.flush(a), "f16": native_flush_f16}
 
 
 _NATIVE_JOIN: dict[str, NativeForm] = {
@@ -72,15 +74,11 @@ def _native_comparison(form: Form) -> NativeForm | None:
     """
     name, modifiers = form.type, form.instruction.modifiers
     join = next((m for m in modifiers if m in _JOIN), "")
-    if name in FLOATS:
-        sign, unordered = _NATIVE_FLOAT[next(m for m in modifiers if m in _NATIVE_FLOAT)]
-        flushes = "ftz" in modifiers
-        if flushes and name != "f32":
+    if name in (*FLOATS, *NATIVE_WIDEN):
+        found = _native_float_comparison(form, name)
+        if found is None:
             return None
-
-        def compare(e: Emitter, a: Native, b: Native) -> Native:
-            a, b = (e.flush(a), e.flush(b)) if flushes else (a, b)
-            return e.fcmp_unordered(sign, a, b) if unordered else e.fcmp_ordered(sign, a, b)
+        compare = found
 
     elif name in (*BITS, *INTEGERS):
         order = next(m for m in modifiers if m in _INTEGER)
@@ -93,6 +91,42 @@ def _native_comparison(form: Form) -> NativeForm | None:
     if not join:
         return compare
     return lambda e, a, b, c: _NATIVE_JOIN[join](e, compare(e, a, b), c)
+
+
+def _native_float_comparison(form: Form, element: str) -> NativeForm | None:
+    """The compiled form of a comparison of floats, without what joins it with a predicate."""
+    modifiers = form.instruction.modifiers
+    sign, unordered = _NATIVE_FLOAT[next(m for m in modifiers if m in _NATIVE_FLOAT)]
+    flush_native = _NATIVE_FLUSH.get(element) if "ftz" in modifiers else None
+    widen = NATIVE_WIDEN.get(element)
+    if "ftz" in modifiers and element == "f64":
+        return None
+
+    def read(e: Emitter, value: Native) -> Native:
+        value = value if flush_native is None else flush_native(e, value)
+        return value if widen is None else widen(e, value)
+
+    def compare(e: Emitter, a: Native, b: Native) -> Native:
+        return (e.fcmp_unordered if unordered else e.fcmp_ordered)(sign, read(e, a), read(e, b))
+
+    return compare
+
+
+def _native_halves(form: Form, finish: Callable[[Emitter, Native, Native], Native]) -> NativeForm:
+    """The compiled form of a comparison of packed pairs: what becomes of the results for the lower and upper halves."""
+    compare = _native_float_comparison(form, form.type.removesuffix("x2"))
+    join = next((m for m in form.instruction.modifiers if m in _JOIN), "")
+    assert compare is not None
+
+    def apply(e: Emitter, *sources: Native) -> Native:
+        half, up = e.integer(16), e.integer(32)(16)
+        low = compare(e, *(e.trunc(source, half) for source in sources[:2]))
+        high = compare(e, *(e.trunc(e.lshr(source, up), half) for source in sources[:2]))
+        if join:
+            low, high = (_NATIVE_JOIN[join](e, one, sources[2]) for one in (low, high))
+        return finish(e, low, high)
+
+    return apply
 
 
 def _native_pair(form: Form, compare: NativeForm | None) -> NativeForm | None:
@@ -181,10 +215,11 @@ def _setp(form: Form) -> Semantics:
 def _setp_pairs(form: Form) -> Semantics:
     """``p|q``: p of the lower halves, q of the upper."""
     form.one_type()
+    native = _native_halves(form, (lambda e, p, q: (p, q)) if form.paired else (lambda e, p, q: p))
     function, sources = _joined(form, _compare_halves(form), "b32")
     if form.paired:
-        return Semantics(function, sources, ("pred", "pred"))
-    return Semantics(lambda *values: function(*values)[0], sources, ("pred",))
+        return Semantics(function, sources, ("pred", "pred"), native=native)
+    return Semantics(lambda *values: function(*values)[0], sources, ("pred",), native=native)
 
 
 _TRUE: dict[str, tuple[str, np.generic]] = {
@@ -205,9 +240,25 @@ def _set(form: Form) -> Semantics:
     if len(form.types) != 2 or form.types[0] not in _TRUE:
         raise NotImplementedError("set needs a result and a source type")
     result, true = _TRUE[form.types[0]]
+    compared = _native_comparison(form)
+    native = None if compared is None else _native_set(compared, true)
     function, sources = _joined(form, *_comparison(form))
     dtype = dtype_of(result)
-    return Semantics(lambda *values: np.multiply(function(*values), true, dtype=dtype), sources, (result,))
+    return Semantics(
+        lambda *values: np.multiply(function(*values), true, dtype=dtype), sources, (result,), native=native
+    )
+
+
+def _native_set(compare: NativeForm, true: np.generic) -> NativeForm:
+    """The compiled form of a comparison whose result is a number."""
+    number = int(true.view(f"u{true.itemsize}"))
+
+    def apply(e: Emitter, *sources: Native) -> Native:
+        kind = e.integer(8 * true.itemsize)
+        bits = e.select(compare(e, *sources), kind(number), kind(0))
+        return e.as_float(bits) if isinstance(true, np.float32) else bits
+
+    return apply
 
 
 @pure("set", types=_PAIRS)
@@ -216,13 +267,20 @@ def _set_pairs(form: Form) -> Semantics:
         raise NotImplementedError("set of pairs gives a pair or 32 bits")
     low_true = np.uint32(_TRUE_HALF[form.types[0]])
     high_true = np.uint32(int(low_true) << 16)
+    native = _native_halves(form, lambda e, low, high: e.or_(_number(e, low, low_true), _number(e, high, high_true)))
     function, sources = _joined(form, _compare_halves(form), "b32")
 
     def both(*values):
         low, high = function(*values)
         return np.multiply(low, low_true, dtype=np.uint32) | np.multiply(high, high_true, dtype=np.uint32)
 
-    return Semantics(both, sources, ("b32",))
+    return Semantics(both, sources, ("b32",), native=native)
+
+
+def _number(e: Emitter, holds: Native, true: np.uint32) -> Native:
+    """32 bits where it holds, else 0."""
+    word = e.integer(32)
+    return e.select(holds, word(int(true)), word(0))
 
 
 @pure("selp", types=(*BITS, *INTEGERS, *FLOATS))

@@ -15,6 +15,7 @@ from softlab.emulator.opcodes.floats import canonical, flush, saturate
 from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
 from softlab.emulator.opcodes.fp8 import to_fp8
+from softlab.emulator.opcodes.native_formats import NATIVE_NARROW, NATIVE_WIDEN, native_join, native_relu
 from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
 from softlab.emulator.ptx.syntax import Register
@@ -179,14 +180,13 @@ def native_from_integer(result: str, source: str) -> NativeForm:
 _NATIVE_WHOLE = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
 
 
-def native_to_integer(result: str, source: str, rounding: str, register: str, ftz: bool) -> NativeForm | None:
+def native_to_integer(result: str, source: str, rounding: str, register: str, ftz: bool) -> NativeForm:
     """The compiled form of :func:`float_to_integer`."""
-    if source not in ("f32", "f64"):
-        return None
     bits, signed = width(result), result[0] == "s"
     nan = 1 << bits - 1 if source == "f64" or bits == 64 else 0
 
     def convert(e: Emitter, a: Native) -> Native:
+        a = NATIVE_WIDEN[source](e, a) if source in NATIVE_WIDEN else a
         whole = e.intrinsic(_NATIVE_WHOLE[rounding], e.flush(a) if ftz and source == "f32" else a)
         found = e.clamped_integer(whole, bits, signed)
         if nan:
@@ -231,7 +231,8 @@ def _cvt_from_float(form: Form) -> Semantics:
         form.flag("sat")  # clamped anyway
         native = native_to_integer(result, source, rounding, register, ftz)
         return Semantics(_compose(flushed, convert, _writer(result, register)), (source,), (register,), native=native)
-    return Semantics(_float_to_float(form, result, source), (source,), (result,))
+    native = _native_float_to_float(form, result, source)
+    return Semantics(_float_to_float(form, result, source), (source,), (result,), native=native)
 
 
 def _float_to_float(form: Form, result: str, source: str) -> Callable:
@@ -253,22 +254,48 @@ def _float_to_float(form: Form, result: str, source: str) -> Callable:
     return _saturated(convert, result) if form.flag("sat") else convert
 
 
+def _native_float_to_float(form: Form, result: str, source: str) -> NativeForm | None:
+    """The compiled form of a conversion between two formats to the nearest, None of others; it takes no modifier."""
+    known = (("f16", "f32"), ("bf16", "f32"), ("f32", "f16"), ("f32", "bf16"), ("f64", "f32"), ("f32", "f64"))
+    modifiers = set(form.instruction.modifiers) - {result, source, "rn", "ftz", "relu"}
+    if (result, source) not in known or modifiers:
+        return None
+    ftz, positive = ("ftz" in form.instruction.modifiers, "relu" in form.instruction.modifiers)
+
+    def convert(e: Emitter, a: Native) -> Native:
+        a = e.flush(a) if ftz and source == "f32" else a
+        if source in NATIVE_WIDEN:
+            found = NATIVE_WIDEN[source](e, a)
+        elif result in NATIVE_NARROW:
+            found = NATIVE_NARROW[result](e, a)
+        else:
+            found = e.fpext(a, e.double()) if result == "f64" else e.fptrunc(a, e.float())
+        found = e.flush(found) if ftz and result == "f32" else found
+        return native_relu(e, found) if positive and result in NATIVE_NARROW else found
+
+    return convert
+
+
 def _cvt_two_floats(form: Form) -> Semantics:
     """``cvt.rn.f16x2.f32 d, a, b``: a becomes the upper half."""
     result, source = _two_types(form)
     if source != "f32":
         raise NotImplementedError(f"cvt to {result} from {source}")
-    element = result.removesuffix("x2")
-    convert = float_conversion(element, "f32", form.one_of("rn", "rz"))
-    if form.flag("relu"):
+    element, mode, positive = result.removesuffix("x2"), form.one_of("rn", "rz"), form.flag("relu")
+    convert = float_conversion(element, "f32", mode)
+    if positive:
         convert = relu(convert)
     up = np.uint32(16)
+
+    def native(e: Emitter, *sources: Native) -> Native:
+        high, low = (NATIVE_NARROW[element](e, source) for source in sources)
+        return native_join(e, *((native_relu(e, half) if positive else half) for half in (low, high)))
 
     def both(a, b):
         high, low = convert(a).view(np.uint16), convert(b).view(np.uint16)
         return (high.astype(np.uint32) << up) | low
 
-    return Semantics(both, ("f32", "f32"), ("b32",))
+    return Semantics(both, ("f32", "f32"), ("b32",), native=native if mode == "rn" else None)
 
 
 @pure("cvt", types=("b32",))

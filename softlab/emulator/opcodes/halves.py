@@ -9,9 +9,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from softlab.emulator.opcodes.floats import extreme, saturate
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
+from softlab.emulator.opcodes.floats import extreme, native_extreme, saturate
 from softlab.emulator.opcodes.formats import NARROW, WIDEN, cut_bf16, cut_f16, nudged, relu
 from softlab.emulator.opcodes.forms import Form, binary, pure, select, ternary, unary
+from softlab.emulator.opcodes.native_formats import (
+    NATIVE_NARROW,
+    NATIVE_WIDEN,
+    native_flush_f16,
+    native_nudged,
+    native_pair,
+    native_relu,
+)
 from softlab.emulator.opcodes.parts import packed
 from softlab.emulator.opcodes.registry import Semantics
 
@@ -55,10 +64,31 @@ def _fma(a, b, c):
 _ARITHMETIC: dict[str, Callable] = {"add": _add, "sub": _sub, "mul": _mul, "fma": _fma}
 
 
+def _native_mul(e: Emitter, a: Native, b: Native) -> Native:
+    return native_nudged(e, e.fmul(e.fpext(a, e.double()), e.fpext(b, e.double())))
+
+
+def _native_fma(e: Emitter, a: Native, b: Native, c: Native) -> Native:
+    a, b, c = (e.fpext(one, e.double()) for one in (a, b, c))
+    return native_nudged(e, e.fmul(a, b), c)
+
+
+#: The compiled forms of ``_ARITHMETIC``.
+NATIVE_ARITHMETIC: dict[str, NativeForm] = {
+    "add": lambda e, a, b: e.fadd(a, b), "sub": lambda e, a, b: e.fsub(a, b), "mul": _native_mul, "fma": _native_fma,
+}  # fmt: skip
+
+
 def _in_float32(function: Callable, element: str) -> Callable:
     """``function`` of float32, on a 16-bit format."""
     widen, narrow = WIDEN[element], NARROW[element]
     return lambda *sources: narrow(function(*(widen(source) for source in sources)))
+
+
+def _native_in_float32(native: NativeForm, element: str) -> NativeForm:
+    """The compiled form of :func:`_in_float32`."""
+    widen, narrow = NATIVE_WIDEN[element], NATIVE_NARROW[element]
+    return lambda e, *sources: narrow(e, native(e, *(widen(e, source) for source in sources)))
 
 
 def finish_half(form: Form, function: Callable, element: str) -> Callable:
@@ -82,6 +112,20 @@ def finish_half(form: Form, function: Callable, element: str) -> Callable:
     return relu(function) if form.flag("relu") else function
 
 
+def _finish_native(form: Form, native: NativeForm, element: str) -> NativeForm:
+    """The compiled form of what :func:`finish_half` gives; it reads the modifiers and takes none."""
+    ftz, sat, positive = (name in form.instruction.modifiers for name in ("ftz", "sat", "relu"))
+
+    def apply(e: Emitter, *sources: Native) -> Native:
+        result = native(e, *(native_flush_f16(e, source) if ftz else source for source in sources))
+        result = native_flush_f16(e, result) if ftz else result
+        if sat:
+            result = NATIVE_NARROW[element](e, e.saturate(NATIVE_WIDEN[element](e, result)))
+        return native_relu(e, result) if positive else result
+
+    return apply
+
+
 _HalfMeaning = Callable[[Form, str], Semantics]
 
 
@@ -99,6 +143,7 @@ def for_halves(*opcodes: str) -> Callable[[_HalfMeaning], _HalfMeaning]:
                 packed(semantics.function, element),
                 ("b32",) * len(semantics.sources),
                 ("b32",) * len(semantics.results),
+                native=None if semantics.native is None else native_pair(semantics.native),
             )
 
         pure(*opcodes, types=_HALF_AND_PAIRS)(lower)
@@ -110,13 +155,15 @@ def for_halves(*opcodes: str) -> Callable[[_HalfMeaning], _HalfMeaning]:
 @for_halves("add", "sub", "mul")
 def _arithmetic(form: Form, element: str) -> Semantics:
     form.one_of("rn", default="rn")
-    return binary(finish_half(form, _in_float32(_ARITHMETIC[form.opcode], element), element), element)
+    native = _finish_native(form, _native_in_float32(NATIVE_ARITHMETIC[form.opcode], element), element)
+    return binary(finish_half(form, _in_float32(_ARITHMETIC[form.opcode], element), element), element, native=native)
 
 
 @for_halves("fma")
 def _fused(form: Form, element: str) -> Semantics:
     form.one_of("rn")
-    return ternary(finish_half(form, _in_float32(_fma, element), element), element)
+    native = _finish_native(form, _native_in_float32(_native_fma, element), element)
+    return ternary(finish_half(form, _in_float32(_fma, element), element), element, native=native)
 
 
 @for_halves("abs", "neg")
@@ -130,24 +177,49 @@ def _sign(form: Form, element: str) -> Semantics:
         result = change(bits)
         return (select(size > infinity, _MAGNITUDE, result) if size.max() > infinity else result).view(a.dtype)
 
-    if form.flag("ftz") and element == "f16":
-        return unary(lambda a: function(flush_f16(a)), element)
-    return unary(function, element)
+    ftz = form.flag("ftz") and element == "f16"
+    native = _native_sign(form.opcode, int(infinity), ftz)
+    return unary((lambda a: function(flush_f16(a))) if ftz else function, element, native=native)
+
+
+def _native_sign(opcode: str, infinity: int, ftz: bool) -> NativeForm:
+    """The compiled form of abs and neg."""
+
+    def apply(e: Emitter, a: Native) -> Native:
+        bits = native_flush_f16(e, a) if ftz else a
+        size = e.and_(bits, bits.type(0x7FFF))
+        result = size if opcode == "abs" else e.xor(bits, bits.type(0x8000))
+        return e.select(e.icmp_unsigned(">", size, bits.type(infinity)), bits.type(0x7FFF), result)
+
+    return apply
 
 
 @for_halves("min", "max")
 def _extreme(form: Form, element: str) -> Semantics:
-    function = _in_float32(extreme(form.opcode, "f32", form.flag("NaN")), element)
+    propagates = form.flag("NaN")
+    function = _in_float32(extreme(form.opcode, "f32", propagates), element)
+    native = _native_in_float32(native_extreme(form.opcode, propagates), element)
     if form.flag("xorsign"):
         form.one_of("abs")
-        magnitude = function
+        magnitude, native = function, _native_signed(native)
 
         def function(a, b):
             a_bits, b_bits = a.view(_U16), b.view(_U16)
             size = magnitude((a_bits & _U16(0x7FFF)).view(a.dtype), (b_bits & _U16(0x7FFF)).view(b.dtype))
             return (size.view(_U16) | ((a_bits ^ b_bits) & _U16(0x8000))).view(a.dtype)
 
-    return binary(finish_half(form, function, element), element)
+    finished = _finish_native(form, native, element)
+    return binary(finish_half(form, function, element), element, native=finished)
+
+
+def _native_signed(native: NativeForm) -> NativeForm:
+    """The compiled form of .xorsign.abs: of magnitudes, with the signs' product."""
+
+    def apply(e: Emitter, a: Native, b: Native) -> Native:
+        size = native(e, *(e.and_(one, one.type(0x7FFF)) for one in (a, b)))
+        return e.or_(size, e.and_(e.xor(a, b), a.type(0x8000)))
+
+    return apply
 
 
 # The bits after the point of a source that hardware sees in ex2.

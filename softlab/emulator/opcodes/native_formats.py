@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from softlab.emulator.opcodes.emitter import Emitter, Native
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 
 #: A NaN of 16 bits, as hardware gives it.
 _NAN_16 = 0x7FFF
@@ -94,6 +94,29 @@ def native_nudged(e: Emitter, a: Native, b: Native | None = None) -> Native:
     step = e.select(up, word(1), e.select(down, word(0xFFFFFFFF), word(0)))
     suspect = e.icmp_unsigned("==", e.and_(bits, word(0xFFF)), word(0))
     return e.as_float(e.select(suspect, e.add(bits, step), bits))
+
+
+def native_relu(e: Emitter, value: Native) -> Native:
+    """The compiled form of what :func:`formats.relu` does to a result of 16 bits: a negative one becomes +0."""
+    return e.select(e.icmp_signed("<", value, value.type(0)), value.type(0), value)
+
+
+def native_join(e: Emitter, low: Native, high: Native) -> Native:
+    """Two halves as 32 bits."""
+    word = e.integer(32)
+    return e.or_(e.zext(low, word), e.shl(e.zext(high, word), word(16)))
+
+
+def native_pair(native: NativeForm) -> NativeForm:
+    """The compiled form of a function of 16 bits, made to take and give 32-bit registers that hold two."""
+
+    def apply(e: Emitter, *sources: Native) -> Native:
+        half, up = e.integer(16), e.integer(32)(16)
+        low = native(e, *(e.trunc(source, half) for source in sources))
+        high = native(e, *(e.trunc(e.lshr(source, up), half) for source in sources))
+        return native_join(e, low, high)
+
+    return apply
 
 
 #: Format of 16 bits -> the compiled form that gives the value as float32.

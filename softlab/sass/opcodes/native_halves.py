@@ -8,7 +8,14 @@ from functools import lru_cache
 
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import native_extreme
-from softlab.emulator.opcodes.native_formats import NATIVE_NARROW, NATIVE_WIDEN, native_flush_f16, native_nudged
+from softlab.emulator.opcodes.halves import NATIVE_ARITHMETIC
+from softlab.emulator.opcodes.native_formats import (
+    NATIVE_NARROW,
+    NATIVE_WIDEN,
+    native_flush_f16,
+    native_join,
+    native_relu,
+)
 from softlab.sass.opcodes.floats import compare_native
 
 #: A function of two or three float32 that gives one.
@@ -48,25 +55,10 @@ class Finish:
         """It in 16 bits."""
         bits = NATIVE_NARROW[self.kind](e, e.saturate(value) if self.saturates else value)
         bits = native_flush_f16(e, bits) if self.flushes else bits
-        if self.relu:
-            bits = e.select(e.icmp_signed("<", bits, bits.type(0)), bits.type(0), bits)
-        return bits
+        return native_relu(e, bits) if self.relu else bits
 
 
-def _add(e: Emitter, a: Native, b: Native) -> Native:
-    return e.fadd(a, b)
-
-
-def _multiply(e: Emitter, a: Native, b: Native) -> Native:
-    return native_nudged(e, e.fmul(e.fpext(a, e.double()), e.fpext(b, e.double())), None)
-
-
-def _fuse(e: Emitter, a: Native, b: Native, c: Native) -> Native:
-    a, b, c = (e.fpext(one, e.double()) for one in (a, b, c))
-    return native_nudged(e, e.fmul(a, b), c)
-
-
-_ARITHMETIC: dict[str, _OfFloats] = {"HADD2": _add, "HMUL2": _multiply, "HFMA2": _fuse}
+_ARITHMETIC = {"HADD2": NATIVE_ARITHMETIC["add"], "HMUL2": NATIVE_ARITHMETIC["mul"], "HFMA2": NATIVE_ARITHMETIC["fma"]}
 
 
 @lru_cache(maxsize=512)
@@ -113,18 +105,12 @@ def _of_both(function: _OfFloats, halves: tuple[tuple[Half, Half], ...], finish:
             finish.apply(e, function(e, *(of[k].read(e, one) for of, one in zip(halves, operands, strict=True))))
             for k in (0, 1)
         )
-        return joined(e, low, high)
+        return e.as_float(native_join(e, low, high))
 
     return apply
-
-
-def joined(e: Emitter, low: Native, high: Native) -> Native:
-    """A float with the bits of two halves."""
-    word = e.integer(32)
-    return e.as_float(e.or_(e.zext(low, word), e.shl(e.zext(high, word), word(16))))
 
 
 @lru_cache(maxsize=16)
 def native_pack(finish: Finish) -> NativeForm:
     """F2FP.PACK_AB: two float32, the first one in the upper half."""
-    return lambda e, high, low: joined(e, finish.apply(e, low), finish.apply(e, high))
+    return lambda e, high, low: e.as_float(native_join(e, finish.apply(e, low), finish.apply(e, high)))

@@ -14,7 +14,8 @@ from softlab.emulator.opcodes.floats import canonical
 from softlab.emulator.opcodes.formats import NARROW, WIDEN, nudged
 from softlab.emulator.opcodes.halves import flush_f16
 from softlab.emulator.opcodes.native_formats import NATIVE_NARROW, NATIVE_WIDEN, native_flush_f16, native_nudged
-from tests.emulator.opcodes.cases import bits
+from tests.emulator.opcodes.cases import bits, lower
+from tests.emulator.opcodes.hardware import FORMS
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 
@@ -167,3 +168,10 @@ def test_a_product_is_rounded_once(name: str) -> None:
     kept += (rest > half) | ((rest == half) & (kept & 1 == 1))
     got = WIDEN[name](function(product * 2.0 ** (-2 * FRACTION[name])))
     assert np.array_equal(got, kept * 2.0 ** (drop - 2 * FRACTION[name]))
+
+
+def test_arithmetic_and_comparisons_of_halves_are_compiled() -> None:
+    opcodes = {"add", "sub", "mul", "fma", "abs", "neg", "min", "max", "setp", "set"}
+    forms = [text for text in FORMS if text.split(".")[0] in opcodes and "f16" in text.split()[0]]
+    assert {text.split(".")[0] for text in forms} == opcodes
+    assert [text for text in forms if lower(text).native is None] == []
