@@ -116,6 +116,24 @@ def test_special_functions(name):
     _hold(special._NATIVE[name], lambda a: canonical(special._FUNCTIONS[name](a)), 1)
 
 
+def test_all_special_functions_are_compiled():
+    assert set(special._NATIVE) == set(special._FUNCTIONS)
+
+
+@np.errstate(all="ignore")
+@pytest.mark.parametrize("name", ["SIN", "COS"])
+def test_multiples_of_an_eighth_of_a_turn(name):
+    """The compiled form gives NumPy's bits near them, and both an exact 0 where the sine or cosine is 0."""
+    made = LaneFunction(special._NATIVE[name], _PLAIN[:1], np.uint32, False)
+    made.compile()
+    turns = (np.concatenate([np.arange(-40, 41), 2.0 ** np.arange(6, 40), 1 - 2.0 ** np.arange(6, 23)]) / 8)[:, None]
+    turns = (turns * np.array([1, 1 - 2.0**-24, 1 + 2.0**-23])).astype(np.float32)
+    wanted = special._FUNCTIONS[name](turns)
+    np.testing.assert_array_equal(made.ufunc(turns.view(np.uint32)), wanted.view(np.uint32))
+    shift = 0.25 if name == "COS" else 0.0
+    np.testing.assert_array_equal(wanted == 0, np.fmod(turns.astype(np.float64) + shift, 0.5) == 0)
+
+
 @pytest.mark.parametrize("mode", ["rn", "rz", "rm", "rp"])
 @pytest.mark.parametrize("kind", ["s32", "u32"])
 def test_conversions_of_integers(kind, mode):

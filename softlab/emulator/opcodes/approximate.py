@@ -1,19 +1,21 @@
 """Division, roots and the approximate functions.
 
-Source: PTX ISA, "Floating-Point Instructions", for special values and error bounds. ``ex2`` and ``rcp`` (and with
-it ``div.approx``) are the hardware's own (:mod:`softlab.emulator.opcodes.special_functions`); every other ``.approx``
-function is the float64 result, brought to float32 by the rule that agrees best with an H200, within the documented
-bound.
+Source: PTX ISA, "Floating-Point Instructions", for special values and error bounds. ``ex2`` and ``rcp`` (and with it
+``div.approx``) are the hardware's own (:mod:`softlab.emulator.opcodes.special_functions`). Every other ``.approx``
+function is the float64 result, in part of :mod:`softlab.emulator.opcodes.series`, brought to float32 by the rule that
+agrees best with an H200, within the documented bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
-from softlab.emulator.opcodes.emitter import Emitter, Native
+from softlab.emulator.opcodes import series
+from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import FLOATS, canonical, finish, finish_native, flush
 from softlab.emulator.opcodes.forms import Form, binary, pure, ternary, unary
 from softlab.emulator.opcodes.registry import Semantics, SharedPart
@@ -42,6 +44,8 @@ _LARGE = np.float32(2.0**126)
 _UP, _DOWN = np.float32(2.0**24), np.float32(0.25)
 #: An interpolation of the special function unit takes about as long as this many opcodes, in NumPy and to compile.
 INTERPOLATION = 10
+#: The same of a function of :mod:`softlab.emulator.opcodes.series`.
+_SERIES = 6
 
 
 def quotient_factors(scales: bool) -> Callable:
@@ -155,7 +159,7 @@ def _rcp(form: Form) -> Semantics:
         return unary(finish(form, lambda a: divide(one, a), np.reciprocal), name, native=native)
     if name == "f64":
         form.one_of("ftz")
-        return unary(upper_word(np.reciprocal), name)
+        return unary(upper_word(np.reciprocal), name, native=native_upper_word(root=False))
     semantics = unary(finish(form, reciprocal), name, native=finish_native(form, native_reciprocal))
     return replace(semantics, weight=INTERPOLATION)
 
@@ -184,6 +188,25 @@ def upper_word(function: Callable) -> Callable:
         # Hardware cuts the result: 93 % of the lanes are the same on an H200. Its NaN has these bits.
         bits = np.where(np.isnan(result), np.uint64(0x7FFFFFFF00000000), result.view(np.uint64) & upper)
         return bits.view(np.float64)[()]
+
+    return apply
+
+
+@lru_cache(maxsize=2)
+def native_upper_word(*, root: bool) -> NativeForm:
+    """The compiled form of what :func:`upper_word` gives, of 1 / a or, with ``root``, of that of the root."""
+
+    def apply(e: Emitter, a: Native) -> Native:
+        word = e.integer(64)
+
+        def flushed(value: Native) -> Native:
+            small = e.fcmp_ordered("<", e.magnitude(value), value.type(2.0**-1022))
+            return e.as_float(e.select(small, e.and_(e.bits(value), word(1 << 63)), e.bits(value)))
+
+        a = flushed(e.as_float(e.and_(e.bits(a), word(-1 << 32))))
+        found = flushed(e.fdiv(a.type(1.0), e.intrinsic("sqrt", a) if root else a))
+        none = e.fcmp_unordered("<", a, a.type(0.0)) if root else e.is_nan(a)
+        return e.as_float(e.select(none, word(0x7FFFFFFF00000000), e.and_(e.bits(found), word(-1 << 32))))
 
     return apply
 
@@ -231,7 +254,9 @@ def _rsqrt(form: Form) -> Semantics:
     name = form.one_type()
     form.one_of("approx")
     if name == "f64":
-        return unary(upper_word(_reciprocal_root) if form.flag("ftz") else _reciprocal_root, name)
+        if not form.flag("ftz"):
+            return unary(_reciprocal_root, name)
+        return unary(upper_word(_reciprocal_root), name, native=native_upper_word(root=True))
     native = finish_native(form, native_reciprocal_root)
     return unary(finish(form, lambda a: _reciprocal_root(a).astype(np.float32)), name, native=native)
 
@@ -247,13 +272,38 @@ def _ex2(form: Form) -> Semantics:
 
 # Measured on an H200: the logarithm is this much too high, before it is cut.
 _LOG2_EXCESS = 2.0**-24
+# As bits, less 1: no number from there on is positive and finite.
+_INFINITY_LESS_ONE = np.uint32(0x7F7FFFFF)
 
 
 def log2(a):
     """log2(a) with hardware's excess, cut to float32: on an H200 90 % of the lanes are the same; 0 of 1, as there."""
-    result = cut_f32(np.log2(a, dtype=np.float64) + _LOG2_EXCESS).astype(np.float32)
+    result = series.log2(series.LANES, a.astype(np.float64))
+    result += _LOG2_EXCESS
+    result = cut_f32(result).astype(np.float32)
+    if (a.view(np.uint32) - np.uint32(1)).max() >= _INFINITY_LESS_ONE:
+        positive, infinity = a > 0, np.float32(np.inf)
+        other = np.where(positive, infinity, np.where(a == 0, -infinity, np.float32(np.nan)))
+        result = np.where(positive & (a < infinity), result, other)[()]
     one = a == 1
     return np.where(one, np.float32(0), result)[()] if one.any() else result
+
+
+def native_log2(e: Emitter, a: Native) -> Native:
+    """The compiled form of :func:`log2`."""
+    found = series.native(series.log2, e, e.fpext(a, e.double()))
+    result = e.fptrunc(_native_cut(e, e.fadd(found, found.type(_LOG2_EXCESS))), e.float())
+    word, zero = e.integer(32), a.type(0.0)
+    result = e.select(e.fcmp_ordered("==", a, a.type(1.0)), zero, result)
+    result = e.select(e.fcmp_ordered("==", a, e.as_float(word(0x7F800000))), a, result)
+    result = e.select(e.fcmp_ordered("==", a, zero), e.as_float(word(0xFF800000)), result)
+    return e.select(e.fcmp_unordered("<", a, zero), e.as_float(word(_NAN)), result)
+
+
+def _native_cut(e: Emitter, total: Native) -> Native:
+    """The compiled form of :func:`cut_f32`."""
+    bits = e.bits(total)
+    return e.as_float(e.and_(bits, bits.type(-1 << 29)))
 
 
 def _log2_of_any(a):
@@ -261,52 +311,79 @@ def _log2_of_any(a):
     subnormal = np.abs(a) < _LEAST_NORMAL
     if not np.any(subnormal):
         return log2(a)
-    result = log2(np.where(subnormal, a * _UP, a))
+    result = log2(np.where(subnormal, a * _UP, a)[()])
     return np.where(subnormal, result - np.float32(24), result)[()]
+
+
+def _native_log2_of_any(e: Emitter, a: Native) -> Native:
+    """The compiled form of :func:`_log2_of_any`."""
+    subnormal = e.fcmp_ordered("<", e.magnitude(a), a.type(float(_LEAST_NORMAL)))
+    result = native_log2(e, e.select(subnormal, e.fmul(a, a.type(float(_UP))), a))
+    return e.select(subnormal, e.fsub(result, a.type(24.0)), result)
 
 
 @pure("lg2", types=("f32",))
 def _lg2(form: Form) -> Semantics:
     form.one_of("approx")
     # A logarithm is never subnormal: only the source is flushed.
-    function: Callable = (lambda a: log2(flush(a))) if form.flag("ftz") else _log2_of_any
-    return unary(lambda a: canonical(function(a)), form.one_type())
+    function: Callable = _log2_of_any
+    native: NativeForm = _native_log2_of_any
+    if form.flag("ftz"):
+        function, native = lambda a: log2(flush(a)), lambda e, a: native_log2(e, e.flush(a))
+    semantics = unary(lambda a: canonical(function(a)), form.one_type(), native=lambda e, a: e.canonical(native(e, a)))
+    return replace(semantics, weight=_SERIES)
+
+
+_tanh, _native_tanh = series.rounded(series.tanh), series.native_rounded(series.tanh)
 
 
 @pure("tanh", types=("f32",))
-def _tanh(form: Form) -> Semantics:
+def _hyperbolic_tangent(form: Form) -> Semantics:
     form.one_of("approx")
-    return unary(lambda a: canonical(np.tanh(a, dtype=np.float64).astype(np.float32)), form.one_type())
+    semantics = unary(
+        lambda a: canonical(_tanh(a)), form.one_type(), native=lambda e, a: e.canonical(_native_tanh(e, a))
+    )
+    return replace(semantics, weight=_SERIES)
 
 
 # Hardware turns the angle into revolutions in float32 first, cutting: there a large angle loses its accuracy.
 _PER_REVOLUTION = np.float32(0.15915494)
-_REVOLUTION = 2 * np.pi
-# Up to here turns times 2 pi is exact to 2**-30 of a revolution in float64.
-_MANY_TURNS = 2.0**20
-
-
 # The sine cuts the angle to this part of a revolution: a smaller angle has the sine 0 on an H100, and in the record of
 # an H200 (tests/data/opcodes_h200.npz) 41 % of the sines are the same instead of 26 %. Cosines show no such steps.
 _STEPS = 2.0**25
 
 
-def _of_revolutions(function: Callable, steps: float | None = None) -> Callable:
-    """A function of an angle in radians as the hardware has it; ``steps``: of a revolution, to which it is cut."""
+def _of_revolutions(function: Callable, steps: float | None = None) -> tuple[Callable, NativeForm]:
+    """A function of an angle in radians as the hardware has it, and its compiled form.
+
+    Arguments:
+        function: of revolutions, in :mod:`softlab.emulator.opcodes.series`. steps: of a revolution, to which it is cut.
+    """
 
     def apply(a):
         turns = cut_f32(np.multiply(a, _PER_REVOLUTION, dtype=np.float64))
-        if not np.abs(turns).max() <= _MANY_TURNS:  # or one is NaN
-            turns = np.fmod(turns, 1.0)
         if steps is not None:
-            turns = np.trunc(turns * steps) / steps
-        return function(turns * _REVOLUTION).astype(np.float32)
+            turns *= steps
+            turns = np.trunc(turns)
+            turns *= 1 / steps
+        return function(series.LANES, turns).astype(np.float32)
 
-    return apply
+    def native(e: Emitter, a: Native) -> Native:
+        wide = e.fpext(a, e.double())
+        turns = _native_cut(e, e.fmul(wide, wide.type(float(_PER_REVOLUTION))))
+        if steps is not None:
+            turns = e.fmul(e.intrinsic("trunc", e.fmul(turns, turns.type(steps))), turns.type(1 / steps))
+        return e.fptrunc(series.native(function, e, turns), e.float())
+
+    return apply, native
+
+
+_SINE, _COSINE = _of_revolutions(series.sine, _STEPS), _of_revolutions(series.cosine)
 
 
 @pure("sin", "cos", types=("f32",))
 def _sine(form: Form) -> Semantics:
     form.one_of("approx")
-    function = _of_revolutions(np.sin, _STEPS) if form.opcode == "sin" else _of_revolutions(np.cos)
-    return unary(finish(form, function), form.one_type())
+    function, native = _SINE if form.opcode == "sin" else _COSINE
+    semantics = unary(finish(form, function), form.one_type(), native=finish_native(form, native))
+    return replace(semantics, weight=_SERIES)

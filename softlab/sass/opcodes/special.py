@@ -7,7 +7,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from softlab.emulator.opcodes.approximate import log2, native_reciprocal_root, native_root, upper_word
+from softlab.emulator.opcodes import series
+from softlab.emulator.opcodes.approximate import (
+    log2,
+    native_log2,
+    native_reciprocal_root,
+    native_root,
+    native_upper_word,
+    upper_word,
+)
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush
 from softlab.emulator.opcodes.special_functions import (
@@ -25,7 +33,6 @@ from softlab.sass.registry import Action, pure
 
 _EXPONENT = np.int32(0x7F800000)
 _LARGE = np.int32(253 << 23)
-_TURN = 2 * np.pi
 
 
 def _reciprocal(a: Value) -> Value:
@@ -76,27 +83,28 @@ def _native_reciprocal_root(e: Emitter, a: Native) -> Native:
     return e.canonical(native_reciprocal_root(e, e.flush(a)))
 
 
-def _wave(function: Callable) -> Callable[[Value], Value]:
-    """Of a number of turns, not of an angle."""
-
-    def apply(a: Value) -> Value:
-        return function(np.fmod(a.astype(F64), 1.0) * _TURN).astype(F32)
-
-    return apply
+def _native_log2(e: Emitter, a: Native) -> Native:
+    return e.canonical(native_log2(e, e.flush(a)))
 
 
+def _finished(native: NativeForm) -> NativeForm:
+    """A compiled form whose NaN has hardware's bits."""
+    return lambda e, a: e.canonical(native(e, a))
+
+
+#: Sines are of a number of turns, not of an angle.
+_SERIES = {"SIN": series.sine, "COS": series.cosine, "TANH": series.tanh}
 _FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "EX2": exp2_flushed,
     "LG2": lambda a: log2(flush(a)),
     "RCP": _reciprocal,
     "RSQ": _reciprocal_root,
     "SQRT": _root,
-    "SIN": _wave(np.sin),
-    "COS": _wave(np.cos),
-    "TANH": lambda a: np.tanh(a, dtype=F64).astype(F32),
+    **{name: series.rounded(function) for name, function in _SERIES.items()},
 }
 _NATIVE: dict[str, NativeForm] = {
-    "EX2": _native_power, "RCP": _native_reciprocal, "RSQ": _native_reciprocal_root, "SQRT": _native_root,
+    "EX2": _native_power, "LG2": _native_log2, "RCP": _native_reciprocal, "RSQ": _native_reciprocal_root,
+    "SQRT": _native_root, **{name: _finished(series.native_rounded(function)) for name, function in _SERIES.items()},
 }  # fmt: skip
 _UPPER: dict[str, Callable[[Value], Value]] = {
     "RCP64H": upper_word(np.reciprocal),
@@ -107,19 +115,12 @@ _UPPER: dict[str, Callable[[Value], Value]] = {
 @lru_cache(maxsize=2)
 def _native_upper(root: bool) -> NativeForm:
     """The compiled form of what :func:`upper_word` gives, of the bits of the upper word: 1 / a, or that of the root."""
+    native = native_upper_word(root=root)
 
     def apply(e: Emitter, upper: Native) -> Native:
         word, half = e.integer(64), e.integer(64)(32)
-
-        def flushed(value: Native) -> Native:
-            small = e.fcmp_ordered("<", e.magnitude(value), value.type(2.0**-1022))
-            return e.as_float(e.select(small, e.and_(e.bits(value), word(1 << 63)), e.bits(value)))
-
-        a = flushed(e.as_float(e.shl(e.zext(e.bits(upper), word), half)))
-        found = flushed(e.fdiv(a.type(1.0), e.intrinsic("sqrt", a) if root else a))
-        none = e.fcmp_unordered("<", a, a.type(0.0)) if root else e.is_nan(a)
-        bits = e.trunc(e.lshr(e.bits(found), half), e.integer(32))
-        return e.as_float(e.select(none, e.integer(32)(0x7FFFFFFF), bits))
+        found = native(e, e.as_float(e.shl(e.zext(e.bits(upper), word), half)))
+        return e.as_float(e.trunc(e.lshr(e.bits(found), half), e.integer(32)))
 
     return apply
 
@@ -138,7 +139,7 @@ def _special_function(form: Form) -> Action:
 
         return stored(destination, of_floats(form, (1,), upper, _native_upper(name == "RSQ64H")))
     plain = _FUNCTIONS[name]
-    return stored(destination, of_floats(form, (1,), lambda a: canonical(plain(a)), _NATIVE.get(name)))
+    return stored(destination, of_floats(form, (1,), lambda a: canonical(plain(a)), _NATIVE[name]))
 
 
 @pure("QSPC")

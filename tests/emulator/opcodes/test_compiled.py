@@ -27,6 +27,7 @@ COMMON = {
     "c, a, b": ["div.approx.f32", "div.full.f32", "div.approx.ftz.f32", "div.rn.f32"],
     "e, a": ["sqrt.rn.f32", "sqrt.rn.ftz.f32", "sqrt.approx.ftz.f32", "rsqrt.approx.f32", "rsqrt.approx.ftz.f32"],
     "c, a": ["ex2.approx.f32", "ex2.approx.ftz.f32", "rcp.approx.f32", "rcp.approx.ftz.f32", "rcp.rn.f32"],
+    "e, c": ["sin.approx.f32", "cos.approx.ftz.f32", "lg2.approx.f32", "lg2.approx.ftz.f32", "tanh.approx.f32"],
     "p, a, b": ["setp.lt.s32", "setp.ge.u32", "setp.eq.b32", "setp.lt.f32", "setp.neu.f32"],
     "d, a, b, c": ["mad.lo.s32", "shf.l.wrap.b32", "selp.b32", "fma.rn.f32", "fma.rn.ftz.f32"],
 }
@@ -124,6 +125,21 @@ def test_the_bits_are_the_same_where_results_become_subnormal_or_infinite(name: 
     )
     near = [np.nextafter(centres, side, dtype=np.float32) for side in (np.float32(-np.inf), np.float32(np.inf))]
     x = np.concatenate([centres, *near, centres + np.float32(0.25), centres - np.float32(0.625)])
+    with np.errstate(all="ignore"):
+        (got,), (want,) = compiled(semantics)(x), emulated(semantics, [x])
+    assert got.view(np.uint32).tolist() == want.view(np.uint32).tolist()
+
+
+@pytest.mark.parametrize("form", ["sin.approx", "cos.approx", "lg2.approx", "tanh.approx", "lg2.approx.ftz"])
+def test_the_bits_are_the_same_for_angles_and_numbers_of_all_sizes(form: str) -> None:
+    """Multiples of an eighth of a turn and their neighbours, powers of two, subnormals, and what is no number."""
+    semantics = lower(f"{form}.f32 d, a")
+    eighths = np.concatenate([np.arange(50), 2.0 ** np.arange(7, 30), 2.0 ** np.arange(7, 30) + 1]) * (np.pi / 4)
+    ordinary = np.concatenate([np.linspace(0, 25, 3000), np.linspace(0.5, 2, 3000), np.logspace(-45, 38, 3000)])
+    powers, others = 2.0 ** np.arange(-149, 128), [0.0, np.inf, np.nan, 1e-45, 3e-39, 3.4e38]
+    size = np.concatenate([eighths, ordinary, powers, others]).astype(np.float32)
+    near = [np.nextafter(size, np.float32(side)) for side in (0, np.inf)]
+    x = np.concatenate([size, -size, *near])
     with np.errstate(all="ignore"):
         (got,), (want,) = compiled(semantics)(x), emulated(semantics, [x])
     assert got.view(np.uint32).tolist() == want.view(np.uint32).tolist()
