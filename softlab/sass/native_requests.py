@@ -19,9 +19,9 @@ UNKNOWN = -1
 #: How the wavefronts of a request are counted: as the passes of atomics in L2, as different addresses, as the lanes
 #: of the busiest bank, and by the bank rule for loads and stores.
 PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
-#: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, the lowest
-#: addresses of the last ones, sorted keys, counts of banks, and the units of each bank.
-KEPT, ALL, PASSED, LOWEST, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 8, 32, 64, 96, 96 + 32 * 32
+#: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, how far it
+#: lies behind one like it, the lowest addresses of the last ones, sorted keys, counts of banks, and the units of each.
+KEPT, ALL, PASSED, BY, LOWEST, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 3, 8, 32, 64, 96, 96 + 32 * 32
 #: So many requests before one may have its pattern: rows of a tile that is no power of two wide come in turn.
 _LAST = 4
 #: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
@@ -279,6 +279,23 @@ def count_one(
     return number
 
 
+def like(
+    address: Int64s, masks: UInt32s, rows: Int64s, row: int, first: int, begin: int, kept: int, scratch: Int64s
+) -> int:
+    """The last request before a row that has its pattern, of the counted ones from ``begin`` to ``kept``. How far the
+    row lies behind it comes to ``scratch[BY]``, ``_NONE`` where none has it. first: the one to look at first."""
+    known, at, tried = first, _LANES * row, 0
+    scratch[BY] = _NONE
+    if known >= begin and masks[rows[known]] == masks[row]:
+        scratch[BY] = moved(address, masks[row], _LANES * rows[known], at)
+    while scratch[BY] == _NONE and tried < _LAST and tried < kept - begin:
+        tried += 1
+        known = kept - tried
+        if known != first and masks[rows[known]] == masks[row]:
+            scratch[BY] = moved(address, masks[row], _LANES * rows[known], at)
+    return known
+
+
 def count(
     address: Int64s, masks: UInt32s, chosen: Int64s, first: int, requests: int, rule: int, width: int, shift: int,
     rows: Int64s, wavefronts: Int64s, counts: Int64s, sectors: Int64s, scratch: Int64s, kept: int, filled: int,
@@ -295,15 +312,8 @@ def count(
     for k in range(requests):
         row = k if scratch[ALL] else chosen[first + k]
         at, mask = _LANES * row, masks[row]
-        known, by = kept - back, _NONE
-        if known >= begin and masks[rows[known]] == mask:
-            by = moved(address, mask, _LANES * rows[known], at)
-        tried = 0
-        while by == _NONE and tried < _LAST and tried < kept - begin:
-            tried += 1
-            known = kept - tried
-            if tried != back and masks[rows[known]] == mask:
-                by = moved(address, mask, _LANES * rows[known], at)
+        known = like(address, masks, rows, row, kept - back, begin, kept, scratch)
+        by = scratch[BY]
         low = scratch[LOWEST + known % _LAST] + by if by != _NONE else least(address, mask, at)
         if low < 0:
             return UNKNOWN

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from softlab.sass import registry
-from softlab.sass.decode import ZERO, Instruction
+from softlab.sass.decode import Instruction
 from softlab.sass.form import Form, Slots
 from softlab.sass.segments import PureStep, Segment
 from softlab.sass.widths import constant_load
@@ -17,15 +17,9 @@ TRACED = frozenset((
     "R2P", "SHF", "USHF", "LOP3", "ULOP3", "PLOP3", "UPLOP3", "PRMT", "UPRMT", "BREV", "UBREV", "POPC", "UPOPC",
     "SGXT", "USGXT", "BMSK", "UBMSK", "FADD", "FMUL", "FFMA", "FMNMX", "FSETP", "MUFU", "FCHK", "ULDC", "NOP",
     "I2F", "I2FP", "F2I", "F2F", "FSET", "FLO", "UFLO", "DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "MEMBAR",
-    "ERRBAR", "CCTL",
+    "ERRBAR", "CCTL", "HADD2", "HMUL2", "HFMA2", "HMNMX2", "VHMNMX", "HSETP2", "HSET2", "F2FP", "FRND", "YIELD",
+    "NANOSLEEP", "DEPBAR", "LDGDEPBAR", "FENCE",
 ))  # fmt: skip
-
-
-def is_constant(instruction: Instruction) -> bool:
-    """Whether it is a HFMA2 that moves a constant: what the compiler does where the other pipes are full."""
-    return instruction.opcode == "HFMA2" and all(
-        operand.kind in ("float", "integer") or operand.index == ZERO for operand in instruction.operands[1:]
-    )
 
 
 class Steps:
@@ -83,5 +77,4 @@ class Steps:
 
     def traced(self, instruction: Instruction) -> bool:
         """Whether an instruction's step may be compiled together with others."""
-        known = instruction.opcode in TRACED or is_constant(instruction)
-        return known and instruction.index not in self._untraced
+        return instruction.opcode in TRACED and instruction.index not in self._untraced

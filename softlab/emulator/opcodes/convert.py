@@ -141,16 +141,18 @@ def _cvt_from_integer(form: Form) -> Semantics:
     if result in INTEGER_TYPES:
         sat = form.flag("sat")
         convert = _integer_conversion(result, source, sat)
-        native = None if sat else _native_resizing(result, source, registers[1])
+        resizing = None if sat else _native_resizing(result, source, registers[1])
         return Semantics(
-            _compose(read, convert, _writer(result, registers[1])), (registers[0],), (registers[1],), native=native
+            _compose(read, convert, _writer(result, registers[1])), (registers[0],), (registers[1],), native=resizing
         )
     if result not in FLOAT_TYPES:
         raise NotImplementedError(f"cvt to {result} from an integer")
     mode = form.one_of(*MODES)
     convert = integer_to_float(result, source, mode)
     form.flag("ftz")  # no integer is subnormal
-    native = native_from_integer(result, source) if mode == "rn" and result in ("f32", "f64") else None
+    native: NativeForm | None = None
+    if mode == "rn" and result in ("f32", "f64"):
+        native = native_from_integer(result, source)
     if form.flag("sat"):
         convert, native = _saturated(convert, result), None
     return Semantics(_compose(read, convert), (registers[0],), (result,), native=native)
@@ -231,8 +233,8 @@ def _cvt_from_float(form: Form) -> Semantics:
         form.flag("sat")  # clamped anyway
         native = native_to_integer(result, source, rounding, register, ftz)
         return Semantics(_compose(flushed, convert, _writer(result, register)), (source,), (register,), native=native)
-    native = _native_float_to_float(form, result, source)
-    return Semantics(_float_to_float(form, result, source), (source,), (result,), native=native)
+    compiled = _native_float_to_float(form, result, source)
+    return Semantics(_float_to_float(form, result, source), (source,), (result,), native=compiled)
 
 
 def _float_to_float(form: Form, result: str, source: str) -> Callable:
@@ -254,8 +256,22 @@ def _float_to_float(form: Form, result: str, source: str) -> Callable:
     return _saturated(convert, result) if form.flag("sat") else convert
 
 
+def native_whole(rounding: str, ftz: bool) -> NativeForm:
+    """The compiled form of a float32 or float64 rounded to a whole number of its format."""
+
+    def apply(e: Emitter, a: Native) -> Native:
+        found = e.intrinsic(_NATIVE_WHOLE[rounding], e.flush(a) if ftz else a)
+        return e.canonical(found) if found.type == e.float() else found
+
+    return apply
+
+
 def _native_float_to_float(form: Form, result: str, source: str) -> NativeForm | None:
-    """The compiled form of a conversion between two formats to the nearest, None of others; it takes no modifier."""
+    """The compiled form of a conversion to the nearest, or to a whole number of one format, None of others; it takes
+    no modifier."""
+    whole = next((m for m in form.instruction.modifiers if m in _NATIVE_WHOLE), "")
+    if whole and result == source and not {"sat", "relu"}.intersection(form.instruction.modifiers):
+        return native_whole(whole, "ftz" in form.instruction.modifiers) if result in ("f32", "f64") else None
     known = (("f16", "f32"), ("bf16", "f32"), ("f32", "f16"), ("f32", "bf16"), ("f64", "f32"), ("f32", "f64"))
     modifiers = set(form.instruction.modifiers) - {result, source, "rn", "ftz", "relu"}
     if (result, source) not in known or modifiers:

@@ -12,6 +12,7 @@ from softlab.emulator.opcodes.convert import (
     integer_to_float,
     native_from_integer,
     native_to_integer,
+    native_whole,
 )
 from softlab.emulator.opcodes.emitter import Emitter, Native, NativeForm
 from softlab.emulator.opcodes.floats import canonical, flush
@@ -208,15 +209,14 @@ def _round(form: Form) -> Action:
     kind = next((m for m in form.modifiers if m in _FLOATS), "F32")
     if kind == "BF16":
         raise NotImplementedError("rounding of bfloat16")
-    function = _WHOLE[next((_ROUNDING[m] for m in form.modifiers if m in _ROUNDING), "rni")]
-    read, write = _reader(form, 1, kind), _writer(form, kind)
+    rounding, flushes = next((_ROUNDING[m] for m in form.modifiers if m in _ROUNDING), "rni"), form.has("FTZ")
+    function = _WHOLE[rounding]
 
-    def step(r: list) -> None:
-        value = read(r)
-        value = canonical(function(flush(value) if form.has("FTZ") else value)) if kind == "F32" else function(value)
-        write(r, value)
+    def by_numpy(value: Value) -> Value:
+        return canonical(function(flush(value) if flushes else value)) if kind == "F32" else function(value)
 
-    return step
+    native = native_whole(rounding, kind == "F32" and flushes) if kind != "F16" else None
+    return _converting(_reader(form, 1, kind), _writer(form, kind), by_numpy, native, kind)
 
 
 @pure("F2FP")
