@@ -392,6 +392,7 @@ __global__ void k(float* y) { Tile<64> t; y[0] = t.at(16); }
 """
 
 
+@pytest.mark.further
 def test_calls_of_macros_in_a_class_that_semicolons_end(tmp_path: Path) -> None:
     path = tmp_path / "tile.cu"
     path.write_text(ASSERTIONS)

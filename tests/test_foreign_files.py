@@ -387,6 +387,7 @@ def test_names_of_the_system_and_register_variables(tmp_path: Path) -> None:
     assert x[0] == 5
 
 
+@pytest.mark.further
 def test_types_of_matlab(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

@@ -488,6 +488,7 @@ def test_an_operand_that_starts_within_a_pack() -> None:
 # Derivatives
 
 
+@pytest.mark.further
 def test_the_gradient_is_the_derivative_of_the_whole_chain() -> None:
     """Differences of the fused forward operator in double precision, dropout and all."""
     random = np.random.default_rng(2)

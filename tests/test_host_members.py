@@ -195,6 +195,7 @@ __global__ void k(int* x) {
 """
 
 
+@pytest.mark.further
 def test_what_only_the_host_can_run_stops_the_device(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(THROWING)

@@ -139,6 +139,7 @@ template <class Step> void written(double* x, Step steps) {
 """
 
 
+@pytest.mark.further
 def test_types_of_the_hosts_variables(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(TILES)
@@ -771,6 +772,7 @@ def test_instances_of_functions_of_the_host(tmp_path: Path, host: str, launched:
     assert sorted(one.kernel for one in read_file(path).launches) == sorted(launched)
 
 
+@pytest.mark.further
 def test_an_overloaded_kernel_of_a_namespace_with_types_of_that(tmp_path: Path) -> None:
     path = tmp_path / "k.cu"
     path.write_text(

@@ -317,6 +317,7 @@ __global__ void both(const int* x, int* y, int* calls) {
 """
 
 
+@pytest.mark.further
 def test_a_choice_that_names_its_condition_once(tmp_path: Path) -> None:
     path = tmp_path / "both.cu"
     path.write_text(BOTH)

@@ -197,6 +197,7 @@ def test_a_cut_file_is_found(saved, tmp_path: Path) -> None:
             Run.load(tmp_path / "cut")
 
 
+@pytest.mark.further
 def test_a_bomb_is_refused_before_it_is_decompressed(saved, tmp_path: Path) -> None:
     bomb = tmp_path / "bomb"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("header.npy", "w") as member:

@@ -63,6 +63,7 @@ def test_samples_ascend_and_speeds_are_bytes_over_time(recording):
                 assert nbytes == pytest.approx(2**29, rel=0.01), "256 MiB read, 256 MiB written"
 
 
+@pytest.mark.further
 def test_planned_is_never_faster_than_the_best_of_its_kernel(recording):
     for dtype in ("float32", "float16"):
         for sample in curve(recording, "softlab, as planned", dtype).samples:

@@ -74,7 +74,7 @@ def test_the_rungs_are_those_of_the_page():
             assert re.search(rf"\b{number:g}\b", page), f"{rung.idea}: {number:g} is not in FAST.md"
 
 
-@pytest.mark.parametrize(("cols", "policy"), turns(2, [32, 1023, 8192, 40_001], ["oneflow", "fast"]))
+@pytest.mark.parametrize(("cols", "policy"), turns(3, [32, 1023, 8192, 40_001], ["oneflow", "fast"]))
 def test_the_first_rows_are_those_of_the_whole_launch(policy, cols):
     whole = softlab.plan(5000, cols, policy=policy, device="H200")
     rows = 3 if cols % 32 else 4
@@ -104,6 +104,7 @@ def test_rows_that_are_taken_together_are_not_parted():
         ladder.first_rows(whole, 3)
 
 
+@pytest.mark.further
 def test_counted_is_of_one_row_of_many():
     counts = ladder.counted(8192, policy="fast", rows=5000, first=2)
     assert counts["global_load_sectors"] == counts["global_store_sectors"] == 8192 * 4 / 32

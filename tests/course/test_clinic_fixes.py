@@ -44,7 +44,7 @@ def test_a_fix_that_was_taken_is_refused(name: str):
 CLOSED = ("smooth-in-place-wrong-0", "one-past-the-end-wrong-0")
 
 
-@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("name", each(2, CLOSED))
 def test_a_fix_that_only_works_on_the_compiled_program_is_refused(name: str):
     """A barrier in a branch whose other threads end; a load that the compiler moves behind the test."""
     fix = next(fix for fix in FIRST if fix.name == name)

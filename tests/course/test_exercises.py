@@ -101,7 +101,7 @@ def test_the_digits_of_a_right_number():
 NUMBERS = [one for lesson in lessons() for one in lesson.exercises if isinstance(one, Number)]
 
 
-@pytest.mark.parametrize("exercise", each(3, NUMBERS), ids=lambda one: one.id)
+@pytest.mark.parametrize("exercise", each(6, NUMBERS), ids=lambda one: one.id)
 def test_no_hint_says_the_number(exercise):
     """A number below 12 may stand in a hint for another reason."""
     right = float(exercise.answer())

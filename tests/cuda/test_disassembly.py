@@ -146,6 +146,7 @@ def nothing_begun(monkeypatch):
     monkeypatch.setattr(disassembly, "_BEGUN", disassembly._Begun())
 
 
+@pytest.mark.further
 @pytest.mark.usefixtures("nothing_begun")
 def test_nvdisasm_runs_while_the_caller_goes_on(monkeypatch, tmp_path, program):
     expected = disassemble(program)
@@ -177,6 +178,7 @@ def test_a_background_run_that_fails_says_so_when_it_is_asked_for(monkeypatch, t
         disassemble(program)
 
 
+@pytest.mark.further
 @pytest.mark.usefixtures("nothing_begun")
 def test_a_forked_process_does_not_wait_for_its_parents_thread(monkeypatch, tmp_path, program):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -145,6 +145,7 @@ def test_a_function_that_calls_itself_in_several_places() -> None:
     assert x.tolist() == [nested(n) for n in range(12)]
 
 
+@pytest.mark.further
 def test_structs_of_a_function_that_calls_itself_in_several_places() -> None:
     y = np.zeros((8, 3), np.float32)
     softlab.Kernel(BRANCHING, "turn").run(1, 8, (y, 4))

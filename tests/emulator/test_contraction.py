@@ -207,8 +207,7 @@ def result_of(text: str, first: np.float32, second: np.float32, third: np.float3
     return y[0]
 
 
-@pytest.mark.parametrize("factors", FACTORS)
-@pytest.mark.parametrize("between", BETWEEN)
+@pytest.mark.parametrize(("between", "factors"), turns(2, BETWEEN, FACTORS))
 def test_products_are_fused_within_a_basic_block(between: str, factors: str) -> None:
     """As in the machine code of ptxas 12.9 and 13.0: a product with a number in it is fused everywhere."""
     instructions, fused = BETWEEN[between]

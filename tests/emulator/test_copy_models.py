@@ -19,6 +19,7 @@ from softlab.emulator.memory.global_memory import GlobalMemory
 from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.emulator.ptx.syntax import Instruction
 from softlab.emulator.sites import InstructionSite, Site
+from tests.sampled import turns
 
 ROWS, THREADS, SIZE, NBYTES, LENGTH = 6, 96, 3, 1024, 2048
 #: The last bytes of shared memory hold two mbarriers.
@@ -195,8 +196,7 @@ def test_a_source_of_more_bytes_than_the_copy_has() -> None:
     assert sentence.startswith("the thread copies more than the 4 bytes of its cp.async")
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("watched", [False, True])
+@pytest.mark.parametrize(("watched", "seed"), turns(2, [False, True], range(10)))
 def test_bulk_copies_into_shared_memory(seed: int, watched: bool) -> None:
     """Nothing is there before somebody asks the mbarrier; then all of its copies are, in their order."""
     batch = Batch(seed, watched)

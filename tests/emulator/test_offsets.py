@@ -225,8 +225,7 @@ NEXT:
 """
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("offset", [0, *OFFSETS])
+@pytest.mark.parametrize(("offset", "how"), turns(2, [0, *OFFSETS], HOW))
 def test_a_loop_with_an_offset(offset: int, how: str) -> None:
     x, y = np.random.default_rng(2).integers(0, 2**32, 64, dtype=np.uint32), np.zeros(32, np.uint32)
     Kernel.from_ptx(LOOP.format(offset=offset, register="%d4"), "k").run(1, 32, (x, y, 20), compiled=how)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from softlab.emulator.memory.mbarriers import Mbarriers
 from softlab.instruments.cluster_hazards import ClusterHazards
 from softlab.instruments.global_hazards import GlobalHazards
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 SOURCE = r"""
 __device__ unsigned long long arrive(unsigned at, unsigned count) {
@@ -86,8 +87,7 @@ def test_one_look_for_all_lanes_is_as_good_as_one_per_lane(kind: int) -> None:
         assert findings == found
 
 
-@pytest.mark.parametrize("together", [False, True])
-@pytest.mark.parametrize("kind", [0, 2])
+@pytest.mark.parametrize(("kind", "together"), turns(2, [0, 2], [False, True]))
 def test_a_generic_address_leads_to_the_same_object(kind: int, together: bool) -> None:
     _, expected, found = _run(kind, together, "none")
     _, out, findings = _run(kind, together, "none", GENERIC)

@@ -42,7 +42,7 @@ needs_glibc = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="t
 
 
 @needs_glibc
-@pytest.mark.parametrize("letter", "diuoxX")
+@pytest.mark.parametrize("letter", each(2, "diuoxX"))
 def test_integers(letter):
     for (form, conversion), value in itertools.product(forms(letter), INTEGERS):
         mine = value if letter in "di" else value % 2**64

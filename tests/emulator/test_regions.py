@@ -14,7 +14,7 @@ from softlab.emulator.machine.native_region import RegionFunction, Status
 from softlab.instruments.recorder import Recorder
 from softlab.kernel import Kernel
 from tests.emulator.test_compiled_blocks import assert_same, results
-from tests.sampled import turns
+from tests.sampled import each, turns
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not installed")
 
@@ -152,7 +152,7 @@ def test_faults_that_are_collected_are_the_same() -> None:
     assert run.findings
 
 
-@pytest.mark.parametrize("budget", [2000, 2003, 9999, 50_000])
+@pytest.mark.parametrize("budget", each(2, [2000, 2003, 9999, 50_000]))
 def test_a_loop_ends_at_the_same_budget(budget: int) -> None:
     arguments = NUMBERS, np.zeros(64, "u4"), 1 << 20
     source = TABLE.replace("table[k * 4 + j]", "table[k * 4 + j & 63]")
@@ -227,6 +227,7 @@ def test_calls_that_stop_at_a_limit_go_on(monkeypatch: pytest.MonkeyPatch, statu
     assert statuses.count(Status.LIMIT) > 10
 
 
+@pytest.mark.further
 def test_a_loop_is_compiled_when_it_is_hot(statuses: list[Status]) -> None:
     kernel = Kernel(TABLE.replace("[k * 4 + j]", "[k * 4 + j & 63]"), "table")
     kernel.run(1, 32, (NUMBERS, np.zeros(32, "u4"), 2), compiled="hot")

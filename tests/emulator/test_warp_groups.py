@@ -7,7 +7,7 @@ import pytest
 
 from softlab.errors import KernelFault
 from softlab.kernel import Kernel
-from tests.sampled import each
+from tests.sampled import each, turns
 
 GRID, THREADS = 3, 96
 SHAPE = (GRID * THREADS // 32, 32)  # warps, lanes
@@ -99,9 +99,7 @@ def test_matches_group_valuess(groups, path):
         assert out[warp, lane].tolist() == [bits(same), bits(mine) if every else 0, every], (warp, lane)
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("groups", ["2", "8", "random"])
-@pytest.mark.parametrize("operation", REDUCTIONS)
+@pytest.mark.parametrize(("operation", "groups", "path"), turns(2, REDUCTIONS, ["2", "8", "random"], PATHS))
 def test_reductions_group_valuess(operation, groups, path):
     kind = np.int32 if operation in ("min", "max") else np.uint32
     mask, values = masks_of(partition(groups)), integers(2**32).view(kind)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 THREADS = 96
 MODES = ("up", "down", "xor", "idx")
@@ -25,8 +26,7 @@ def shuffled(values: list[int], lane: int, mode: str, operand: int, width: int) 
     return values[source] if source < start + width else values[lane]
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("width", [32, 16, 8, 2])
+@pytest.mark.parametrize(("width", "mode"), turns(2, [32, 16, 8, 2], MODES))
 def test_shuffle_with_one_operand_for_all(mode, width):
     function = {"idx": "__shfl_sync"}.get(mode, f"__shfl_{mode}_sync")
     kernel = Kernel(

@@ -9,6 +9,7 @@ import pytest
 import softlab
 from softlab.emulator.opcodes.group_products import group_product_of
 from softlab.emulator.opcodes.matrices import product_of
+from tests.sampled import turns
 
 SOURCE = r"""
 #define FENCE asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
@@ -349,8 +350,7 @@ def test_one_warpgroup_may_multiply_alone(who: str, whole: bool) -> None:
         assert (out != 0).any(axis=0).tolist() == [(thread < 128) == (who == "< 128") for thread in range(256)]
 
 
-@pytest.mark.parametrize("group", [0, 1, 2])
-@pytest.mark.parametrize("at", [7, 8, 9])
+@pytest.mark.parametrize(("at", "group"), turns(3, [7, 8, 9], [0, 1, 2]))
 def test_each_warpgroup_of_each_block_is_told_for_itself(at: int, group: int) -> None:
     """One warpgroup of three multiplies, in each of two blocks."""
     source = MISUSE.replace("int at)", "int)").replace('extern "C"', f'constexpr int at = {at}; extern "C"')

@@ -16,6 +16,7 @@ def test_nothing_fused_is_softmax_alone() -> None:
     assert "Tick something" in explorer.message.value
 
 
+@pytest.mark.further
 def test_ticks_are_fused() -> None:
     """By hand: 32 x 32 numbers are 128 sectors of float32, the mask 32."""
     explorer = FusingExplorer(cols=32)

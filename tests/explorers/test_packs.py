@@ -100,6 +100,7 @@ def test_an_offset_that_packs_do_not_fit_is_the_gpus_error(explorer):
     explorer.offset = 0
 
 
+@pytest.mark.further
 def test_values_that_no_kernel_has_are_replaced(explorer):
     explorer.dtype = "float16"
     explorer.pack = 8
@@ -149,6 +150,7 @@ def test_a_fault_names_the_pack_and_what_was_changed():
     assert "A pack of 4 float64 is more than the 16 bytes" in explorer.message.value
 
 
+@pytest.mark.further
 def test_packs_are_estimated_beside_each_other():
     explorer = PackExplorer(cols=1024, pack=2)
     assert set(explorer.summary["estimated"]) == {1, 2, 4}

@@ -65,6 +65,7 @@ def test_plan_explorer_counts_the_reads_of_each_kernel(cols, kernel, reads):
     assert counters["global_load_sectors"] == reads * counters["global_store_sectors"]
 
 
+@pytest.mark.further
 def test_layouts_are_estimated_beside_each_other():
     explorer = BankExplorer(cols=1024, pack=2)
     assert set(explorer.summary["estimated"]) == {"column", "row", "row_scalar"}

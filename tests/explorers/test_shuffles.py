@@ -9,6 +9,7 @@ import pytest
 
 from softlab.explorers import ShuffleExplorer
 from softlab.explorers.shuffles import group_plan, numbers
+from tests.sampled import turns
 
 WIDTHS = (1, 2, 4, 8, 16, 32)
 
@@ -26,9 +27,7 @@ def test_the_plan_is_the_one_that_was_chosen(width, rows_per_access):
     assert plan.rows >= 128 // width * rows_per_access, "every group of the first block has a row"
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("rows_per_access", [1, 2])
-@pytest.mark.parametrize("op", ["max", "sum"])
+@pytest.mark.parametrize(("op", "rows_per_access", "width"), turns(2, ["max", "sum"], [1, 2], WIDTHS))
 def test_every_lane_ends_with_the_result_of_its_row(explorer, width, rows_per_access, op):
     explorer.width, explorer.rows_per_access, explorer.op = width, rows_per_access, op
     x = numbers(op, explorer.trace.plan.rows, width).astype(float)

@@ -63,19 +63,19 @@ def test_the_registry_is_large_and_every_family_is_planted() -> None:
 
 def _patterns(cases: tuple[Case, ...]) -> list:
     later = one_of(
-        16,
+        32,
         _parameters(cases, LATER),
         lambda case: case.family,
     )
-    return [*one_of(8, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
+    return [*one_of(16, _parameters(cases, ("pattern/", "other/")), lambda case: case.family), *later]
 
 
 @pytest.mark.parametrize(
     "case",
-    [*one_of(4, _parameters(planted_cases()), lambda case: case.family), *_patterns(planted_cases())],
+    [*one_of(8, _parameters(planted_cases()), lambda case: case.family), *_patterns(planted_cases())],
 )
 def test_a_planted_fault_is_found_at_its_line(case: Case) -> None:
-    """`.ci/run` takes a quarter of each family, an eighth of the patterns and a 16th of the later sets.
+    """`.ci/run` takes an eighth of each family, a 16th of the patterns and a 32nd of the later sets.
 
     So it does in the next test.
     """
@@ -87,7 +87,7 @@ def test_a_planted_fault_is_found_at_its_line(case: Case) -> None:
 
 @pytest.mark.parametrize(
     "case",
-    [*one_of(4, _parameters(good_cases()), lambda case: case.family), *_patterns(good_cases())],
+    [*one_of(8, _parameters(good_cases()), lambda case: case.family), *_patterns(good_cases())],
 )
 def test_a_good_kernel_is_not_accused(case: Case) -> None:
     result = outcome(case)

@@ -95,6 +95,7 @@ def test_what_the_time_does_not_suffice_for_is_said(
     assert record["cases"] == {"a": {}, "b": {"left out": "refused"}}
 
 
+@pytest.mark.further
 def test_a_process_that_takes_too_long_is_cut_off(tool: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its last job has no answer; those before have theirs."""
     monkeypatch.setenv("TOOL", "new")

@@ -54,6 +54,7 @@ def test_a_missing_barrier_is_seen() -> None:
         kernel.run(1, 64, (inputs, np.zeros_like(inputs), np.zeros(1, np.uint32)))
 
 
+@pytest.mark.further
 def test_the_command_says_what_failed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["programs", "--count", "3", "--processes", "1"]) == 0
     assert "3 as NumPy has it" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from softlab.kernel import Kernel
 from tests.hardware.cases import all_cases
 from tests.hardware.compare import COMPARED, emulate
 from tests.hardware.record import recording
-from tests.sampled import one_of
+from tests.sampled import each, one_of
 
 CASES = {case.name: case for case in all_cases()}
 #: Each kind of softmax kernel, each dtype, layout and pack size is among them.
@@ -47,7 +47,7 @@ def test_every_case_has_a_recording(recorded):
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("name", [*one_of(4, _GALLERY, lambda name: CASES[name].launch().file), *_SOFTMAX])
+@pytest.mark.parametrize("name", [*one_of(4, _GALLERY, lambda name: CASES[name].launch().file), *each(3, _SOFTMAX)])
 def test_counters_are_those_of_the_hardware(name: str, recorded):
     """`.ci/run` takes a quarter of each file of the gallery, `make test` all."""
     case = CASES[name]

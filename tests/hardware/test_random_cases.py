@@ -16,6 +16,7 @@ from tests.random_cases.families import aims
 DRAWING = Drawing(7, ("fast",), most=200)
 
 
+@pytest.mark.further
 def test_the_cases_are_the_same_for_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_cases, "_portion", fake_portions.right)
     asked = sorted(str(DRAWING.case(number)) for number in range(40))
@@ -39,6 +40,7 @@ def test_a_lost_process_is_a_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "a process is lost" in capsys.readouterr().out
 
 
+@pytest.mark.further
 def test_a_family_that_did_not_run_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The kernels that processes loaded are compared with those that were asked for."""
     monkeypatch.setattr(random_cases, "_portion", fake_portions.right)

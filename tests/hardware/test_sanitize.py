@@ -21,7 +21,7 @@ from tests.hardware.sanitize import CONTROLS, FEW_SMS, LaunchSelection, launches
 from tests.random_cases.check import Emulator
 from tests.random_cases.families import family_of
 from tests.random_cases.test_families import UNPLANNED, entries
-from tests.sampled import sampled
+from tests.sampled import each, sampled
 
 REPORT = """========= COMPUTE-SANITIZER
 ========= Invalid __global__ write of size 4 bytes
@@ -40,7 +40,7 @@ def test_some_launches_in_the_emulator(part: int) -> None:
         assert launch.run(Emulator()) == "", launch.name
 
 
-@pytest.mark.parametrize("longest", sorted(set(sanitize.LONGEST.values())))
+@pytest.mark.parametrize("longest", each(2, sorted(set(sanitize.LONGEST.values()))))
 def test_every_kernel_that_a_plan_takes_is_launched(longest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By name alone: no family of kernels is forgotten, under racecheck neither, which has no longer rows."""
     found = set()
@@ -103,6 +103,7 @@ def test_rows_in_ring_and_registers_are_watched() -> None:
     assert {(op, *held) for op in ("softmax", "softmax_backward") for held in product((True,), (True, False))} < found
 
 
+@pytest.mark.further
 def test_rings_with_large_steps_are_watched(monkeypatch) -> None:
     """Of float32 all operators have steps of three or five packs, of 16 bits the gradients."""
     made = []

@@ -10,6 +10,7 @@ from softlab.errors import KernelFault
 from softlab.instruments import arenas, blind_atomics, global_shadow, native_order
 from softlab.instruments.arenas import Arenas
 from softlab.kernel import Kernel
+from tests.sampled import each
 
 
 def test_an_array_that_nobody_uses_is_given_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,7 +73,7 @@ class Watched(Arenas):
         super().give(array)
 
 
-@pytest.mark.parametrize("check", [True, "collect"])
+@pytest.mark.parametrize("check", each(2, [True, "collect"]))
 def test_a_launch_gives_its_arenas_back_also_after_a_fault(check: bool | str, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
     for module in (native_order, global_shadow, blind_atomics):

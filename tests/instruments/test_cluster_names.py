@@ -7,6 +7,7 @@ import pytest
 
 from softlab.instruments.cluster_shadow import _Heard
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 SOURCE = """#include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -25,8 +26,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) k(int* y, int which, int wr
 }"""
 
 
-@pytest.mark.parametrize(("writes", "did"), [(0, "read"), (1, "wrote")])
-@pytest.mark.parametrize("which", [0, 2, 4])
+@pytest.mark.parametrize(("which", "writes", "did"), turns(2, [0, 2, 4], [(0, "read"), (1, "wrote")]))
 def test_a_race_names_the_block_of_its_own_cluster(which: int, writes: int, did: str) -> None:
     run = Kernel(SOURCE, "k").run(6, 64, (np.zeros(8, np.int32), which, writes), check="collect", record=False)
     (finding,) = run.findings

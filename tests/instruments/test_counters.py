@@ -98,6 +98,7 @@ def test_instructions_are_counted_per_warp():
     assert run.counters["ptx_instructions"] == run.instructions.counts[:, COUNTERS.index("ptx_instructions")].sum()
 
 
+@pytest.mark.further
 def test_transposes_have_the_wavefronts_of_an_h200():
     """Recorded in tests/data/ncu_h200.json: 6144 for the plain tile, 192 for the padded one."""
     source = """extern "C" __global__ void k(const float* in, float* out, int width, int height) {

@@ -12,6 +12,7 @@ from softlab.findings import Finding
 from softlab.instruments.hazards import Hazards
 from softlab.instruments.warp_syncs import NO_BARRIER
 from softlab.kernel import Kernel
+from tests.sampled import turns
 
 _EXCHANGES = {
     "shuffle": "v = __shfl_xor_sync(0xffffffffu, v, 1);",
@@ -57,8 +58,7 @@ y[threadIdx.x] = v;
     return Kernel(source, "k").run(1, 64, arguments, check="collect", record=False).findings
 
 
-@pytest.mark.parametrize("space", _SPACES)
-@pytest.mark.parametrize("exchange", _EXCHANGES)
+@pytest.mark.parametrize(("exchange", "space"), turns(2, _EXCHANGES, _SPACES))
 def test_a_read_behind_an_exchange_does_not_see_what_another_lane_wrote(exchange: str, space: str) -> None:
     assert _findings(_WRITE_THEN_READ, exchange, space) == [("race", 8, 6)]
     assert _findings(_WRITE_THEN_READ, exchange, space, "__syncwarp();") == []
@@ -76,8 +76,7 @@ def test_an_exchange_orders_nothing_of_another_warp(space: str) -> None:
     assert found == [("race", 8, 6)]
 
 
-@pytest.mark.parametrize("space", _SPACES)
-@pytest.mark.parametrize("exchange", _EXCHANGES)
+@pytest.mark.parametrize(("exchange", "space"), turns(2, _EXCHANGES, _SPACES))
 def test_a_fence_behind_the_write_and_an_exchange_order_a_read(exchange: str, space: str) -> None:
     fenced = _WRITE_THEN_READ.replace(" = v;", " = v; __threadfence_block();")
     assert _findings(fenced, exchange, space) == []

@@ -22,7 +22,7 @@ from softlab.instruments.native_order import (
     shared_keys,
 )
 from softlab.instruments.strong_access import StrongAccess
-from tests.sampled import sampled
+from tests.sampled import each, sampled, turns
 
 BLOCKS, WARPS, EVENTS = 6, 3, 60
 THREADS = WARPS * WARP
@@ -229,8 +229,7 @@ def lanes_of_warps(warps: list[int]) -> np.ndarray:
     return (np.array(warps)[:, None] * WARP + np.arange(WARP)).reshape(-1)
 
 
-@pytest.mark.parametrize("widest_rows", [0, 64])
-@pytest.mark.parametrize("before", [0, 5])
+@pytest.mark.parametrize(("before", "widest_rows"), turns(2, [0, 5], [0, 64]))
 def test_words_of_a_row_that_blocks_told_tell_the_same_by_themselves(
     before: int, widest_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,7 +311,7 @@ def nodes_held(order: NativeOrder) -> int:
     return len(found)
 
 
-@pytest.mark.parametrize("widest_rows", [0, 64])
+@pytest.mark.parametrize("widest_rows", each(2, [0, 64]))
 def test_nodes_that_nobody_has_are_left_out(widest_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_order, "_WIDEST_ROWS", widest_rows)
     fewer = 0

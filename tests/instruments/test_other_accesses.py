@@ -10,6 +10,7 @@ from softlab.kernel import Kernel
 from tests.faults.planted.clusters import CLUSTERS
 from tests.faults.planted.copies import COPIES
 from tests.faults.planted.record import Planted
+from tests.sampled import each
 
 
 def _line(source: str, text: str) -> int:
@@ -25,16 +26,25 @@ def _fault(planted: Planted) -> KernelFault:
 
 @pytest.mark.parametrize(
     ("name", "other", "thread", "block", "symbol"),
-    [
-        ("a barrier of the block where the cluster must wait", "STORE(there, mine + 1);", 63, (3, 0, 0), "part[127]"),
-        ("a message that is told before it is sent", "STORE(there, value);", 63, (1, 0, 0), "received[63]"),
-        ("a row that is not waited for", "COPY_16(&row_of[0]", 63, (0, 0, 0), "row_of[255]"),
-        ("copies of other threads behind no barrier", "COPY_16(&row_of[0]", 63, (0, 0, 0), "row_of[255]"),
-        ("a bulk copy that is not waited for", "BULK_LOAD(row_of[0]", 0, (0, 0, 0), "row_of[255]"),
-        ("results that change while they are copied", "BULK_STORE(y + row", 0, (0, 0, 0), "results[255]"),
-        ("only the copying thread knows that all is read", "BULK_STORE(y + row", 0, (0, 0, 0), "results[254]"),
-        ("results of other threads behind no barrier", "results[255 - col] = 2", 63, (0, 0, 0), "results[0]"),
-    ],
+    each(
+        2,
+        [
+            (
+                "a barrier of the block where the cluster must wait",
+                "STORE(there, mine + 1);",
+                63,
+                (3, 0, 0),
+                "part[127]",
+            ),
+            ("a message that is told before it is sent", "STORE(there, value);", 63, (1, 0, 0), "received[63]"),
+            ("a row that is not waited for", "COPY_16(&row_of[0]", 63, (0, 0, 0), "row_of[255]"),
+            ("copies of other threads behind no barrier", "COPY_16(&row_of[0]", 63, (0, 0, 0), "row_of[255]"),
+            ("a bulk copy that is not waited for", "BULK_LOAD(row_of[0]", 0, (0, 0, 0), "row_of[255]"),
+            ("results that change while they are copied", "BULK_STORE(y + row", 0, (0, 0, 0), "results[255]"),
+            ("only the copying thread knows that all is read", "BULK_STORE(y + row", 0, (0, 0, 0), "results[254]"),
+            ("results of other threads behind no barrier", "results[255 - col] = 2", 63, (0, 0, 0), "results[0]"),
+        ],
+    ),
 )
 def test_a_race_names_both_places(name, other, thread, block, symbol):
     planted = next(p for p in CLUSTERS + COPIES if p.name == name)

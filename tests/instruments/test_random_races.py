@@ -10,6 +10,7 @@ import pytest
 
 from softlab.findings import Finding
 from softlab.kernel import Kernel
+from tests.sampled import each
 
 THREADS, WARP, STEPS, CELLS = 64, 32, 6, 6
 NOTHING, READ, WRITE, ATOMIC, BARRIER, WARP_SYNC, WHOLE_WARP = range(7)
@@ -123,7 +124,7 @@ def pair(finding: Finding) -> tuple[int, int, int]:
     return cell, here + finding.thread[0], there + finding.other_thread[0]
 
 
-@pytest.mark.parametrize(("name", "blocks"), [("in_global", 2), ("in_shared", 2)])
+@pytest.mark.parametrize(("name", "blocks"), each(2, [("in_global", 2), ("in_shared", 2)]))
 def test_races_are_those_of_the_definition(name: str, blocks: int) -> None:
     kernel, random = Kernel(SOURCE, name), np.random.default_rng(blocks + len(name))
     racy = 0
@@ -190,7 +191,7 @@ extern "C" __global__ void in_shared(const int* widths, const int* firsts, const
 """
 
 
-@pytest.mark.parametrize("name", ["in_global", "in_shared"])
+@pytest.mark.parametrize("name", each(2, ["in_global", "in_shared"]))
 def test_accesses_of_several_words_race_where_they_overlap(name: str) -> None:
     kernel, random, racy = Kernel(WIDE, name), np.random.default_rng(0), 0
     for _ in range(50):

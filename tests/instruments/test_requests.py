@@ -7,6 +7,7 @@ import pytest
 
 from softlab import Kernel
 from softlab.instruments.requests import requests
+from tests.sampled import turns
 
 SOURCE = """
 extern "C" __global__ void strided(const volatile float* x, double* y, int stride, int shift) {
@@ -54,8 +55,7 @@ def test_lanes_that_take_no_part():
     assert (store.sectors, store.least) == (8, 4)
 
 
-@pytest.mark.parametrize("block", [0, 1, 2])
-@pytest.mark.parametrize("warp", [0, 1])
+@pytest.mark.parametrize(("warp", "block"), turns(2, [0, 1], [0, 1, 2]))
 def test_requests_are_those_of_one_warp_of_one_block(block: int, warp: int) -> None:
     source = """
 extern "C" __global__ void own(const volatile float* x, float* y) {

@@ -240,6 +240,7 @@ def judge_flips(functions: list[MachineFunction], number: int, seed: int) -> tup
     return counts[0], counts[1]
 
 
+@pytest.mark.further
 def test_a_flip_that_takes_a_needed_cover_away_is_reported():
     made = [f for program in few(ARCH) for f in disassemble(program).functions]
     reported, harmless = judge_flips(made, 150, seed=14)

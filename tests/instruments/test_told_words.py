@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from softlab.instruments.told_words import ToldWords
+from tests.sampled import each
 
 BLOCKS, WARPS, COLUMNS, WORDS = 3, 3, 10, 3
 
@@ -62,7 +63,7 @@ def _of_one(
 
 
 @pytest.mark.parametrize("in_turn", [0.3, 0.97])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", each(4, range(10)))
 def test_all_learn_what_a_model_says(seed: int, in_turn: float) -> None:
     """``in_turn``: how often one warp accesses several words, and not several warps one word.
 

@@ -146,7 +146,7 @@ def test_every_shape(variant: Variant, half: int) -> None:
     check_all(variant, emulated, halved(dealt(COLS, variant.dtype, variant.op, variant.layout == "row_scalar"), half))
 
 
-@every_variant
+@pytest.mark.parametrize("variant", TWO_TYPES, ids=str)
 def test_special_values(variant: Variant) -> None:
     check_special(variant, emulated)
 

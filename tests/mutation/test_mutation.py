@@ -63,6 +63,7 @@ def test_a_test_that_bites_kills(tree: Tree) -> None:
     assert failure(tree, bites) is None, "the process goes on after a mutant that hangs"
 
 
+@pytest.mark.further
 def test_a_test_that_fails_twice_is_named_once(tree: Tree) -> None:
     (tree.folder / "test_twice.py").write_text(
         "import pytest\n\n@pytest.fixture\ndef broken():\n    yield\n    raise OSError\n\n"
@@ -71,6 +72,7 @@ def test_a_test_that_fails_twice_is_named_once(tree: Tree) -> None:
     assert failure(tree, "test_twice.py::test_twice") == "test_twice.py::test_twice"
 
 
+@pytest.mark.further
 def test_a_test_that_is_no_more_kills_nothing(tree: Tree) -> None:
     bites, gone = "test_module.py::test_bites", "test_module.py::test_gone"
     assert failure(tree, gone, bites) is None

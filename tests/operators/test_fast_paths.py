@@ -15,6 +15,7 @@ import softlab
 from softlab.operators import executors, prepared, rows
 from softlab.operators.functions import trace_plan
 from softlab.plans import plan as plan_for
+from tests.sampled import each
 
 NBYTES = 128
 
@@ -131,7 +132,7 @@ def test_without_a_launch_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> No
         ((4, 0), -1, "fast", None),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("op", ["softmax", "log_softmax_backward"])
+@pytest.mark.parametrize("op", each(2, ["softmax", "log_softmax_backward"]))
 def test_what_is_prepared_is_the_plan(
     monkeypatch: pytest.MonkeyPatch, op: str, shape: tuple[int, ...], axis: int, policy: str | None,
     rows_cols_stride: tuple[int, int, int] | None,

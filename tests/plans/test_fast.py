@@ -21,6 +21,7 @@ from softlab.plans.fast_limits import MOST_BLOCKS
 from softlab.plans.fast_rows import KERNELS
 from softlab.plans.planner import OPERATORS
 from softlab.plans.resources import Resources
+from tests.sampled import each
 
 #: Kernels whose blocks share rows all over the GPU.
 ACROSS = ("fast_grid", "fast_ring")
@@ -366,7 +367,7 @@ def test_arrays_that_begin_anywhere() -> None:
     assert plan.name == "fast_block<__half, Algorithm::softmax, 1, 4, 256, false>"
 
 
-@pytest.mark.parametrize("pack_size", [1, 2, 4, 8])
+@pytest.mark.parametrize("pack_size", each(2, [1, 2, 4, 8]))
 def test_short_rows_of_halves_in_any_packs(pack_size: int) -> None:
     """200 packs of one element are more than 32 lanes hold in six packs each."""
     for cols in (192, 200, 248, 256):

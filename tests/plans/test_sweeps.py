@@ -69,6 +69,7 @@ def _double(k):
     return operator.mul(k, 2)
 
 
+@pytest.mark.further
 def test_the_thresholds_of_the_reference():
     """Where the kernel changes with the length of a row: nothing else decides it, for any of the operators."""
     for op, first_long in (("softmax", 1024), ("log_softmax", 1025)):

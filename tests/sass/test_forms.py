@@ -12,7 +12,7 @@ from softlab.cuda.disassembly import disassemble, find_nvdisasm, printed
 from softlab.emulator.opcodes.rounding import scaled_mul_f32
 from softlab.kernel import Kernel
 from softlab.sass import interpret
-from tests.sampled import each
+from tests.sampled import each, one_of
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 KERNELS = Path(__file__).parents[1] / "faults" / "kernels"
@@ -75,7 +75,7 @@ def test_floats_of_eight_bits():
     _same(Kernel(EIGHT_BITS, "k"), 1, 64, (x, np.zeros(128, np.float32), halves))
 
 
-@pytest.mark.parametrize("cols", [249, 250, 252])
+@pytest.mark.parametrize("cols", each(3, [249, 250, 252]))
 def test_an_asynchronous_copy_that_fills_with_zeros_reads_nothing_behind_the_array(cols):
     kernel = Kernel.from_file(KERNELS / "asynchronous.cu", "padded_rows")
     x = RANDOM.standard_normal(252 + cols).astype(np.float32)
@@ -107,7 +107,7 @@ SCALED = """extern "C" __global__ void k(const float* x, const float* y, float* 
 }"""
 
 
-@pytest.mark.parametrize("options", [(), ("-use_fast_math",)], ids=["plain", "fast math"])
+@pytest.mark.parametrize("options", one_of(2, [(), ("-use_fast_math",)], lambda _: 0), ids=["plain", "fast math"])
 @pytest.mark.parametrize("modifier", each(2, SCALES))
 def test_a_product_with_a_power_of_two(modifier, options):
     kernel = Kernel(SCALED % SCALES[modifier], "k", options=options)

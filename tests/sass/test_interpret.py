@@ -204,7 +204,7 @@ __global__ void halves(const unsigned long long* a, const unsigned long long* b,
 """
 
 
-@pytest.mark.parametrize("bits", [4, 17, 24, 32])
+@pytest.mark.parametrize("bits", each(2, [4, 17, 24, 32]))
 def test_remainders_of_squares_one_after_the_other(bits):
     """A lane takes the function for 64 bits or the path for 32, and what a carry was before says nothing."""
     random = np.random.default_rng(bits)

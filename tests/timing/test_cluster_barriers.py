@@ -8,6 +8,7 @@ import pytest
 import softlab
 from softlab.cuda.disassembly import find_nvdisasm
 from softlab.hardware.atlas import load
+from tests.sampled import each
 
 pytestmark = pytest.mark.skipif(not find_nvdisasm(), reason="needs nvdisasm (nvidia-cuda-nvdisasm)")
 
@@ -44,7 +45,7 @@ def test_a_round_takes_what_the_atlas_has_measured() -> None:
     assert (long - short) / 128 == pytest.approx(load("H200")["latency.CLUSTER.BARRIER.relaxed.4"], rel=0.02)
 
 
-@pytest.mark.parametrize("warps", [2, 3, 5, 8])
+@pytest.mark.parametrize("warps", each(2, [2, 3, 5, 8]))
 def test_it_keeps_warps_back_as_a_block_barrier_does(warps: int) -> None:
     threads, n = 32 * warps, 2000
     spent = [

@@ -83,6 +83,7 @@ def test_a_large_copy_is_bound_by_dram_and_takes_its_bytes_over_the_bandwidth():
     assert (arrays[1] == 1).all()
 
 
+@pytest.mark.further
 def test_a_chain_of_remainders_takes_as_long_as_in_the_atlas():
     """The kernel of the row latency.REM.U32: conversions, products of 64 bits and what their results wait for."""
     source = sources()["remainders"]

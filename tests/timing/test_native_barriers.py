@@ -17,6 +17,7 @@ from softlab.timing.sharing import Sharing
 from softlab.timing.sm import SmRun, simulate
 from softlab.timing.stalls import BARRIER
 from softlab.timing.work import BlockWork, WarpWork
+from tests.sampled import each
 from tests.timing.hand_made import BARE, END, row
 
 _WARPS, _BLOCKS, _ROUNDS = 4, 7, 5
@@ -68,7 +69,7 @@ _FIGURES = {
 
 @pytest.mark.skipif(not available(), reason="without a compiler Python has the loop")
 @pytest.mark.parametrize("figures", _FIGURES.values(), ids=_FIGURES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", each(3, range(3)))
 def test_compiled_and_python_give_the_same(seed: int, figures: Parameters) -> None:
     found = []
     for choice in ("none", "all"):

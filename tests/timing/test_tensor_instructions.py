@@ -96,6 +96,7 @@ def test_matrices_take_a_wavefront_each_and_more_where_rows_share_banks(name: st
     assert _interval(f"stream.{name}", 1024, pitch) == pytest.approx(expected, rel=0.03)
 
 
+@pytest.mark.further
 def test_a_launch_can_be_bound_by_the_tensor_cores() -> None:
     found = _estimate("stream.HMMA.16816.F32", 16, 1024)
     assert found.bound == "tensor"

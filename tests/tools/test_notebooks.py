@@ -31,6 +31,7 @@ def stored(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.mark.further
 def test_a_second_execution_differs_in_nothing(stored):
     before = stored.read_bytes()
     assert notebooks.check(stored) == []
