@@ -7,6 +7,7 @@ read in its low bits; a result narrower than its register is extended by its own
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,17 @@ from softlab.emulator.opcodes.floats import canonical, flush, saturate
 from softlab.emulator.opcodes.formats import NARROW, ROUND, WIDEN, float_conversion, narrow_tf32, relu
 from softlab.emulator.opcodes.forms import Form, dtype_of, pure, width
 from softlab.emulator.opcodes.fp8 import to_fp8
-from softlab.emulator.opcodes.native_formats import NATIVE_NARROW, NATIVE_WIDEN, native_join, native_relu
+from softlab.emulator.opcodes.native_formats import (
+    NATIVE_NARROW,
+    NATIVE_WIDEN,
+    native_join,
+    native_keeping_nan,
+    native_narrow_tf32,
+    native_nudged,
+    native_relu,
+    native_round,
+    native_saturate,
+)
 from softlab.emulator.opcodes.registry import Semantics
 from softlab.emulator.opcodes.rounding import MODES, add_to_odd, two_sum
 from softlab.emulator.ptx.syntax import Register
@@ -150,11 +161,10 @@ def _cvt_from_integer(form: Form) -> Semantics:
     mode = form.one_of(*MODES)
     convert = integer_to_float(result, source, mode)
     form.flag("ftz")  # no integer is subnormal
-    native: NativeForm | None = None
-    if mode == "rn" and result in ("f32", "f64"):
-        native = native_from_integer(result, source)
+    native = native_from_integer(result, source, mode)
     if form.flag("sat"):
-        convert, native = _saturated(convert, result), None
+        convert = _saturated(convert, result)
+        native = None if native is None else _native_saturated(native, result)
     return Semantics(_compose(read, convert), (registers[0],), (result,), native=native)
 
 
@@ -168,15 +178,33 @@ def _native_resizing(result: str, source: str, register: str) -> NativeForm:
     return convert
 
 
-def native_from_integer(result: str, source: str) -> NativeForm:
-    """The compiled form of an integer rounded to the nearest float32 or float64."""
+def native_from_integer(result: str, source: str, mode: str = "rn") -> NativeForm | None:
+    """The compiled form of :func:`integer_to_float`; of 64 bits rounded to nearest alone."""
+    bits, signed = width(source), source[0] == "s"
+    exact = (mode == "rn" and result == "f32") or (result == "f64" and (mode == "rn" or bits < 64))
+    if not exact and mode != "rn" and bits == 64:
+        return None
+
+    def as_float(e: Emitter, a: Native, kind: Any) -> Native:
+        return e.sitofp(a, kind) if signed else e.uitofp(a, kind)
 
     def convert(e: Emitter, a: Native) -> Native:
-        a = e.resized(a, width(source), False)
-        kind = e.float() if result == "f32" else e.double()
-        return e.sitofp(a, kind) if source[0] == "s" else e.uitofp(a, kind)
+        a = e.resized(a, bits, False)
+        if exact:
+            return as_float(e, a, e.float() if result == "f32" else e.double())
+        if bits < 64:
+            return native_round(e, as_float(e, a, e.double()), result, mode)
+        # Both halves are exact in float64.
+        up = a.type(32)
+        high = as_float(e, e.ashr(a, up) if signed else e.lshr(a, up), e.double())
+        low = e.uitofp(e.and_(a, a.type(0xFFFFFFFF)), e.double())
+        return NATIVE_NARROW[result](e, native_nudged(e, e.fmul(high, high.type(2.0**32)), low))
 
     return convert
+
+
+def _native_saturated(native: NativeForm, result: str) -> NativeForm:
+    return lambda e, a: native_saturate(e, native(e, a), result)
 
 
 _NATIVE_WHOLE = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}
@@ -222,7 +250,10 @@ def _cvt_from_float(form: Form) -> Semantics:
         form.flag("satfinite")
         positive = form.flag("relu")
         return Semantics(
-            lambda a: narrow_tf32(np.maximum(a, np.float32(0)) if positive else a, mode), ("f32",), ("b32",)
+            lambda a: narrow_tf32(np.maximum(a, np.float32(0)) if positive else a, mode),
+            ("f32",),
+            ("b32",),
+            native=None if positive else lambda e, a: native_narrow_tf32(e, a, mode),
         )
     result, source = _two_types(form)
     if result in INTEGER_TYPES:
@@ -252,6 +283,8 @@ def _float_to_float(form: Form, result: str, source: str) -> Callable:
     if result == source == "f32":
         convert = _compose(convert, canonical)
     if form.flag("relu"):
+        if result not in NARROW:
+            raise NotImplementedError(f".relu with a result of type {result}")
         convert = relu(convert)
     return _saturated(convert, result) if form.flag("sat") else convert
 
@@ -266,30 +299,41 @@ def native_whole(rounding: str, ftz: bool) -> NativeForm:
     return apply
 
 
-def _native_float_to_float(form: Form, result: str, source: str) -> NativeForm | None:
-    """The compiled form of a conversion to the nearest, or to a whole number of one format, None of others; it takes
-    no modifier."""
-    whole = next((m for m in form.instruction.modifiers if m in _NATIVE_WHOLE), "")
-    if whole and result == source and not {"sat", "relu"}.intersection(form.instruction.modifiers):
-        return native_whole(whole, "ftz" in form.instruction.modifiers) if result in ("f32", "f64") else None
-    known = (("f16", "f32"), ("bf16", "f32"), ("f32", "f16"), ("f32", "bf16"), ("f64", "f32"), ("f32", "f64"))
-    modifiers = set(form.instruction.modifiers) - {result, source, "rn", "ftz", "relu"}
-    if (result, source) not in known or modifiers:
-        return None
-    ftz, positive = ("ftz" in form.instruction.modifiers, "relu" in form.instruction.modifiers)
+def _native_float_to_float(form: Form, result: str, source: str) -> NativeForm:
+    """The compiled form of what :func:`_float_to_float` gives; it reads the modifiers and takes none."""
+    modifiers = form.instruction.modifiers
+    whole = next((m for m in modifiers if m in _TO_INTEGER), "")
+    mode = next((m for m in modifiers if m in MODES), "rn")
+    ftz, positive, sat = (name in modifiers for name in ("ftz", "relu", "sat"))
 
     def convert(e: Emitter, a: Native) -> Native:
         a = e.flush(a) if ftz and source == "f32" else a
-        if source in NATIVE_WIDEN:
-            found = NATIVE_WIDEN[source](e, a)
-        elif result in NATIVE_NARROW:
-            found = NATIVE_NARROW[result](e, a)
-        else:
-            found = e.fpext(a, e.double()) if result == "f64" else e.fptrunc(a, e.float())
+        found = _native_whole(e, a, source, whole) if whole else _native_format(e, a, result, source, mode)
         found = e.flush(found) if ftz and result == "f32" else found
-        return native_relu(e, found) if positive and result in NATIVE_NARROW else found
+        found = e.canonical(found) if result == source == "f32" else found
+        found = native_relu(e, found) if positive else found
+        return native_saturate(e, found, result) if sat else found
 
     return convert
+
+
+def _native_whole(e: Emitter, value: Native, name: str, rounding: str) -> Native:
+    """A float rounded to an integer, in its own format."""
+    rounded = native_whole(rounding, ftz=False)
+    if name not in NATIVE_WIDEN:
+        return rounded(e, value)
+    return NATIVE_NARROW[name](e, rounded(e, NATIVE_WIDEN[name](e, value)))
+
+
+def _native_format(e: Emitter, value: Native, result: str, source: str, mode: str) -> Native:
+    """The compiled form of :func:`formats.float_conversion`."""
+    if result == source:
+        return value
+    wide = NATIVE_WIDEN[source](e, value) if source in NATIVE_WIDEN else value
+    if result == "f64":
+        return e.fpext(wide, e.double())
+    found = wide if result == "f32" and source != "f64" else native_round(e, wide, result, mode)
+    return native_keeping_nan(e, value, found, result) if source == "f64" and result in NATIVE_NARROW else found
 
 
 def _cvt_two_floats(form: Form) -> Semantics:
@@ -304,14 +348,14 @@ def _cvt_two_floats(form: Form) -> Semantics:
     up = np.uint32(16)
 
     def native(e: Emitter, *sources: Native) -> Native:
-        high, low = (NATIVE_NARROW[element](e, source) for source in sources)
+        high, low = (native_round(e, source, element, mode) for source in sources)
         return native_join(e, *((native_relu(e, half) if positive else half) for half in (low, high)))
 
     def both(a, b):
         high, low = convert(a).view(np.uint16), convert(b).view(np.uint16)
         return (high.astype(np.uint32) << up) | low
 
-    return Semantics(both, ("f32", "f32"), ("b32",), native=native if mode == "rn" else None)
+    return Semantics(both, ("f32", "f32"), ("b32",), native=native)
 
 
 @pure("cvt", types=("b32",))

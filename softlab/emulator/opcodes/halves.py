@@ -6,6 +6,7 @@ Source: PTX ISA, "Half Precision Floating-Point Instructions" and the half forms
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -127,6 +128,9 @@ def _finish_native(form: Form, native: NativeForm, element: str) -> NativeForm:
 
 
 _HalfMeaning = Callable[[Form, str], Semantics]
+#: An operation that widens, computes and rounds takes about as long as this many opcodes to compile, and longer in
+#: NumPy; abs and neg only change bits.
+_WEIGHT, _WEIGHT_OF_SIGN = 10, 2
 
 
 def for_halves(*opcodes: str) -> Callable[[_HalfMeaning], _HalfMeaning]:
@@ -136,7 +140,8 @@ def for_halves(*opcodes: str) -> Callable[[_HalfMeaning], _HalfMeaning]:
         def lower(form: Form) -> Semantics:
             name = form.one_type()
             element = name.removesuffix("x2")
-            semantics = meaning(form, element)
+            weight = _WEIGHT_OF_SIGN if form.opcode in ("abs", "neg") else _WEIGHT
+            semantics = replace(meaning(form, element), weight=weight)
             if name == element:
                 return semantics
             return Semantics(
@@ -144,6 +149,7 @@ def for_halves(*opcodes: str) -> Callable[[_HalfMeaning], _HalfMeaning]:
                 ("b32",) * len(semantics.sources),
                 ("b32",) * len(semantics.results),
                 native=None if semantics.native is None else native_pair(semantics.native),
+                weight=weight,
             )
 
         pure(*opcodes, types=_HALF_AND_PAIRS)(lower)

@@ -123,3 +123,61 @@ def native_pair(native: NativeForm) -> NativeForm:
 NATIVE_WIDEN: dict[str, Callable[[Emitter, Native], Native]] = {"f16": native_widen_f16, "bf16": native_widen_bf16}
 #: Format of 16 bits -> the compiled form that rounds a float32 to it, to nearest even.
 NATIVE_NARROW: dict[str, Callable[[Emitter, Native], Native]] = {"f16": native_narrow_f16, "bf16": native_narrow_bf16}
+
+
+def native_round(e: Emitter, value: Native, name: str, mode: str) -> Native:
+    """The compiled form of the functions in :data:`formats.ROUND` of a value without an error: a float32 or float64
+    to f16, bf16 (integers here) or f32, rounded once in this mode."""
+    is_double = value.type == e.double()
+    if name == "f32":
+        near = e.bits(e.fptrunc(value, e.float()) if is_double else value)
+    else:
+        near = NATIVE_NARROW[name](e, native_nudged(e, value) if is_double else value)
+    if mode != "rn":
+        back = e.as_float(near) if name == "f32" else NATIVE_WIDEN[name](e, near)
+        near = _directed(e, near, e.fpext(back, e.double()) if is_double else back, value, mode)
+    return e.as_float(near) if name == "f32" else near
+
+
+def _directed(e: Emitter, near: Native, back: Native, value: Native, mode: str) -> Native:
+    """Bits rounded to nearest, put right for a directed mode; ``back`` is what they hold, ``value`` what they should.
+
+    Neighbouring floats have neighbouring bits, and ``near`` has the sign of ``value``, zeros too.
+    """
+    one, rest = near.type(1), near.type(-1)
+    below, above = e.fcmp_ordered("<", back, value), e.fcmp_ordered(">", back, value)
+    negative = e.icmp_signed("<", near, near.type(0))
+    wrong = {"rp": below, "rm": above, "rz": e.select(negative, below, above)}[mode]
+    grows = {"rp": e.not_(negative), "rm": negative, "rz": e.integer(1)(0)}[mode]
+    return e.select(wrong, e.add(near, e.select(grows, one, rest)), near)
+
+
+def native_keeping_nan(e: Emitter, value: Native, found: Native, name: str) -> Native:
+    """A float64's NaN in a format of 16 bits: its sign and its highest bits; else ``found``."""
+    infinity, fraction = {"f16": (_EXPONENT_F16, 10), "bf16": (_INFINITY >> 16, 7)}[name]
+    bits, half = e.bits(value), e.integer(16)
+    sign = e.and_(e.trunc(e.lshr(bits, bits.type(48)), half), half(_SIGN_16))
+    kept = e.and_(e.trunc(e.lshr(bits, bits.type(52 - fraction)), half), half((1 << fraction) - 1))
+    nan = e.or_(e.or_(sign, kept), half(infinity | 1 << fraction - 1))
+    return e.select(e.is_nan(value), nan, found)
+
+
+def native_narrow_tf32(e: Emitter, value: Native, mode: str) -> Native:
+    """The compiled form of :func:`formats.narrow_tf32`."""
+    word, bits = e.integer(32), e.bits(value)
+    kept = word(0xFFFFE000)
+    rounded = bits
+    if mode == "rna":
+        rounded = e.add(bits, word(0x1000))
+    elif mode == "rn":
+        rounded = e.add(e.add(bits, word(0x0FFF)), e.and_(e.lshr(bits, word(13)), word(1)))
+    special = e.icmp_unsigned("==", e.and_(bits, word(_INFINITY)), word(_INFINITY))
+    nan = e.and_(bits if mode == "rna" else word(_MAGNITUDE), kept)
+    return e.select(e.is_nan(value), nan, e.select(special, bits, e.and_(rounded, kept)))
+
+
+def native_saturate(e: Emitter, value: Native, name: str) -> Native:
+    """A value of this format clamped to [0, 1]; NaN and -0 give +0."""
+    if name in NATIVE_WIDEN:
+        return NATIVE_NARROW[name](e, e.saturate(NATIVE_WIDEN[name](e, value)))
+    return e.saturate(value)
