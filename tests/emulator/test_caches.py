@@ -15,6 +15,7 @@ def test_how_many_results_are_kept() -> None:
         "emulator.machine.native_python.arrays_are_as_known": None,
         "emulator.machine.native_turns._arrays_are_as_known": None,
         "emulator.machine.native_turns._turns": None,
+        "emulator.opcodes.approximate.native_upper_word": 2,
         "emulator.opcodes.fragments.left": 64,
         "emulator.opcodes.fragments.quad_left": 8,
         "emulator.opcodes.fragments.quad_result": 8,
