@@ -22,7 +22,8 @@ PASSES, ADDRESSES, BUSIEST, LOADS, STORES = range(5)
 #: Places of the scratch array: how many requests there are, whether all are chosen, the wavefronts of one, how far it
 #: lies behind one like it, the lowest addresses of the last ones, sorted keys, counts of banks, and the units of each.
 KEPT, ALL, PASSED, BY, LOWEST, KEYS, COUNTS, UNITS, SCRATCH = 0, 1, 2, 3, 8, 32, 64, 96, 96 + 32 * 32
-#: So many requests before one may have its pattern: rows of a tile that is no power of two wide come in turn.
+#: A request is compared with this many before it. In a tile whose width is no power of two, patterns repeat every few
+#: warps.
 _LAST = 4
 #: Of an access of a loop: the rule, the bytes of a piece, log2 of a sector's bytes, in how many pieces a lane's item
 #: lies, and whether the lanes have their own memory.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from functools import cache
 from itertools import count
 
 import numpy as np
@@ -21,6 +20,7 @@ from softlab.sass.loop_frames import Frame
 from softlab.sass.loop_runner import runner
 from softlab.sass.native_loops import ARRAY, BLOCK, DONE, FALLS, FULL, STATE
 from softlab.sass.streams import Space
+from tests.compilers import another_compiler
 
 needs_machine_code = pytest.mark.skipif(
     not available() or not find_nvdisasm(), reason="needs llvmlite and nvdisasm (nvidia-cuda-nvdisasm)"
@@ -220,7 +220,7 @@ def test_a_loop_that_is_known_is_found_on_the_disk(entered, tmp_path, monkeypatc
     monkeypatch.setattr(loops.LoopCode, "text", lambda self: made.append(self) or text(self))
     for _ in range(2):
         machines.clear()  # as in another process
-        monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+        another_compiler(monkeypatch)
         entered.clear()
         with compiling("all"):
             interpret(kernel, 1, 32, (chain, out, 40))
@@ -245,7 +245,7 @@ def processes(tmp_path, monkeypatch):
     def run(folder, turns):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / folder))
         sys.modules["softlab.sass.interpret"]._compiled(kernel.program).idle.clear()
-        monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+        another_compiler(monkeypatch)
         with compiling("hot"):
             return interpret(kernel, 1, 32, (chain, out, turns))
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 
-from softlab.emulator.machine import native
 from softlab.emulator.machine.native import NativeFunction, available
 from softlab.emulator.machine.operations import Operation
 from softlab.emulator.opcodes.convert import integer_to_float
@@ -16,6 +14,7 @@ from softlab.emulator.opcodes.floats import NATIVE, canonical, extreme, flush
 from softlab.emulator.opcodes.rounding import add_f32, fma_f64, fused_f32, mul_f32
 from softlab.sass.native_floats import LaneFunction
 from softlab.sass.opcodes import conversions, doubles, floats, special
+from tests.compilers import another_compiler
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -63,13 +62,13 @@ def _hold(native, function, count, tests=False, marks=_PLAIN):
 def test_machine_code_is_kept(tmp_path, monkeypatch):
     """What one process compiled, a later one finds when NumPy has taken less than compiling takes."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))  # not that of the tests before
+    another_compiler(monkeypatch)  # not that of the tests before
     native_form = floats._native("add", False, False)
     one, other, third = (LaneFunction(native_form, _PLAIN[:2], np.uint32, False) for _ in range(3))
     one.take(0.001, "hot")
     assert one.ufunc is None
     one.take(10.0, "hot")
-    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+    another_compiler(monkeypatch)
     other.take(0.05, "hot")
     a, b = _operands(2)
     with np.errstate(all="ignore"):
@@ -77,7 +76,7 @@ def test_machine_code_is_kept(tmp_path, monkeypatch):
     assert LaneFunction.of_ufunc(other.ufunc) is other
     for path in tmp_path.rglob("*.*"):
         path.unlink()
-    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+    another_compiler(monkeypatch)
     third.take(0.031, "hot")
     assert third.ufunc is None
     fourth = LaneFunction(native_form, _PLAIN[:2], np.uint32, False)

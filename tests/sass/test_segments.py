@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -16,6 +15,7 @@ from softlab.sass import interpret
 from softlab.sass.form import PAIRS, PREDICATE, Slots
 from softlab.sass.segments import PureStep, Segment, segments, way_of
 from softlab.sass.traces import Trace, Traced, Untraced
+from tests.compilers import another_compiler
 
 pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
@@ -194,7 +194,7 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     known = _registers()
     results = one.ways[way].run(known)
     other, again = _kept_segment([]), _registers()
-    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+    another_compiler(monkeypatch)
     with monkeypatch.context() as later:
         later.setattr(Segment, "_compile", None)
         other.take(way, 0.05, again, "hot")
@@ -204,7 +204,7 @@ def test_a_kept_segment_is_not_compiled_again(tmp_path, monkeypatch):
     kept = {path: path.read_text() for path in tmp_path.rglob("*.txt")}
     for path in kept:
         path.write_text("damaged")
-    monkeypatch.setattr(native, "_only_compiler", cache(native._Compiler))
+    another_compiler(monkeypatch)
     third, anew = _kept_segment([]), _registers()
     third.take(way, 10.0, anew, "hot")
     assert _given(third.ways[way].run(anew)) == _given(results)
