@@ -13,6 +13,7 @@ import numpy as np
 from softlab.emulator.machine.native import compiled_blocks
 from softlab.emulator.machine.native_python import Bytes, CompiledFunction, Int64s
 from softlab.sass.lanes import Lanes, Value
+from softlab.sass.native_loops import LOCAL_OFFSET, SHARED_OFFSET
 
 if TYPE_CHECKING:
     from softlab.sass.memory import BlockMemory
@@ -21,7 +22,6 @@ OUTSIDE = -1
 #: What NumPy takes for an access and for a warp of it, in units of 100 microseconds.
 _ACCESS, _WARP = 0.25, 0.001
 _LANES = 32
-_OFFSET, _ADDRESS = (1 << 24) - 1, (1 << 32) - 1
 
 
 def every(flags: Bytes, count: int) -> int:
@@ -42,7 +42,7 @@ def find_all(
     Arguments:
         by_warp, by_lane: items of ``base`` from one warp or lane to the next.
     """
-    wrong, aligned, bits = 0, (1 << shift) - 1, _ADDRESS if local else _OFFSET
+    wrong, aligned, bits = 0, (1 << shift) - 1, LOCAL_OFFSET if local else SHARED_OFFSET
     for warp in range(warps):
         first, row, same = warp * by_warp, rows[warp] * row_bytes, _LANES * warp
         for lane in range(_LANES):
@@ -80,7 +80,7 @@ def find(
                 place = at
                 at += member[k]
             if steps != 4 or member[k]:
-                address = base[place] + offset & (_ADDRESS if local else _OFFSET)
+                address = base[place] + offset & (LOCAL_OFFSET if local else SHARED_OFFSET)
                 logged[k] = (address >> 2 << 7) + (address & 3) + 4 * lane if local else address
                 if active[k]:
                     if address > limit or address & aligned:

@@ -132,8 +132,6 @@ def lengths(small: Small, pack_size: int) -> tuple[int, ...]:
 def _sample() -> Iterator[tuple[Small, str, str]]:
     """What `.ci/run` runs: each kernel once forward and once backward, and a file with one kernel both operators.
 
-    Rings take longest: each of them once, forward or backward.
-
     Types and operators take turns. Forward and backward, a kernel meets different halves of its lengths (``dealt``).
     """
     types, gradient_types = tuple(ELEMENT_TYPES), ("float16", "float32", "float64")
@@ -143,10 +141,8 @@ def _sample() -> Iterator[tuple[Small, str, str]]:
             number = place + place // 4 + 2 + turn * alone
             dtype, gradient = types[number % 4], gradient_types[(number + place) % 3]
             other_half = (types.index(dtype) + turn + types.index(gradient) + 1) % 2
-            if small.kernel != "fast_ring" or place // 2 % 2:
-                yield small, FORWARD[turn], dtype
-            if small.kernel != "fast_ring" or place // 2 % 2 == 0:
-                yield small, BACKWARD[other_half], gradient
+            yield small, FORWARD[turn], dtype
+            yield small, BACKWARD[other_half], gradient
 
 
 SAMPLE = set(_sample())
@@ -155,29 +151,18 @@ BACKWARD_CASES = sampled(product(SMALL, BACKWARD, ("float16", "float32", "float6
 
 
 def test_the_sample_covers_every_kernel_type_and_operator() -> None:
-    """Each file with each operator and three types; each type with each operator; each kernel with each length.
-
-    Rings share their lengths.
-    """
+    """Each file with each operator and three types; each type with each operator; each kernel with each length."""
     every = [case.values for case in (*FORWARD_CASES, *BACKWARD_CASES)]
     kept = [*in_sample(FORWARD_CASES), *in_sample(BACKWARD_CASES)]
     assert set(kept) == SAMPLE
-
-    def way(small: Small, op: str, dtype: str) -> Any:
-        return small, small.kernel == "fast_ring" or op in FORWARD
-
-    for pair in (lambda s, op, t: (s.kernel, op), lambda s, op, t: (op, t), way):
+    for pair in (lambda s, op, t: (s.kernel, op), lambda s, op, t: (op, t), lambda s, op, t: (s, op in FORWARD)):
         assert {pair(*case) for case in kept} == {pair(*case) for case in every}
     types = Counter(kernel for kernel, _ in {(small.kernel, dtype) for small, _, dtype in kept})
     assert min(types.values()) >= 3
 
     def met(chosen: list[tuple[Any, ...]]) -> set[tuple[str, int]]:
         positions = range(6)  # of a length; the lengths themselves follow from the type
-        return {
-            (small.kernel if small.kernel == "fast_ring" else str(small), k)
-            for small, op, dtype in chosen
-            for k in dealt(positions, dtype, op)
-        }
+        return {(str(small), k) for small, op, dtype in chosen for k in dealt(positions, dtype, op)}
 
     assert met(kept) == met(every)
 

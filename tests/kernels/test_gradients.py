@@ -52,7 +52,6 @@ SHAPE_CASES = sampled(
     product(variants(), (0, 1)),
     lambda variant, half: half_in_turns(variant, half) or (half and variant.layout in ("row", "row_scalar")),
 )
-TWO_TYPES = sampled(variants(), lambda variant: in_turns(variant) and variant.dtype in ("float16", "float32"))
 every_variant = pytest.mark.parametrize("variant", EVERY_VARIANT, ids=str)
 
 
@@ -146,12 +145,12 @@ def test_every_shape(variant: Variant, half: int) -> None:
     check_all(variant, emulated, halved(dealt(COLS, variant.dtype, variant.op, variant.layout == "row_scalar"), half))
 
 
-@pytest.mark.parametrize("variant", TWO_TYPES, ids=str)
+@every_variant
 def test_special_values(variant: Variant) -> None:
     check_special(variant, emulated)
 
 
-@pytest.mark.parametrize("variant", TWO_TYPES, ids=str)
+@every_variant
 def test_any_grid_and_no_fault(variant: Variant) -> None:
     """Groups and blocks stride over the rows: one block does them all, and nothing races or reads what nobody wrote."""
     for rows, cols in GRID_SHAPES:

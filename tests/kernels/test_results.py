@@ -36,14 +36,7 @@ SPECIAL_COLS = (1, 2, 3, 31, 32, 33, 64, 65, 127, 1000)
 GPU_ULPS = 2
 
 EVERY_VARIANT = sampled(variants(), in_turns)
-#: Lengths that the layouts of a lesson share with the planned one: a half of them.
-SHAPE_CASES = sampled(
-    product(variants(), (0, 1)),
-    lambda variant, half: (
-        half_in_turns(variant, half) and (variant.layout in (None, "column") or variant.dtype == "float32")
-    ),
-)
-TWO_TYPES = sampled(variants(), lambda variant: in_turns(variant) and variant.dtype in ("float16", "float32"))
+SHAPE_CASES = sampled(product(variants(), (0, 1)), half_in_turns)
 every_variant = pytest.mark.parametrize("variant", EVERY_VARIANT, ids=str)
 
 
@@ -59,12 +52,12 @@ def lengths(variant: Variant, half: int) -> tuple[int, ...]:
     return halved(dealt(COLS, variant.dtype, variant.op), half)
 
 
-def test_the_sample_has_every_length_for_each_kernel_and_layouts_that_lessons_take() -> None:
+def test_the_sample_has_every_length_for_each_kernel_and_layout() -> None:
     met: dict[tuple[str, str | None], set[int]] = {}
     for variant, half in in_sample(SHAPE_CASES):
         met.setdefault((variant.kernel, variant.layout), set()).update(lengths(variant, half))
     assert {(variant.kernel, variant.layout) for variant in variants()} == set(met)
-    assert all(lengths == set(COLS) for (_, layout), lengths in met.items() if layout in (None, "column"))
+    assert all(lengths == set(COLS) for lengths in met.values())
 
 
 def arguments(plan: Plan, x: Any, y: Any) -> tuple[Any, ...]:
@@ -112,7 +105,7 @@ def test_every_shape(variant: Variant, half: int) -> None:
     assert done == sum(cols <= longest for _, cols in every)
 
 
-@pytest.mark.parametrize("variant", TWO_TYPES, ids=str)
+@every_variant
 def test_special_values(variant: Variant) -> None:
     for cols in SPECIAL_COLS:
         x = special_rows(cols, variant.dtype)
@@ -122,7 +115,7 @@ def test_special_values(variant: Variant) -> None:
         assert np.all(zeros == (0 if variant.op == "softmax" else -np.inf))
 
 
-@pytest.mark.parametrize("variant", TWO_TYPES, ids=str)
+@every_variant
 def test_any_grid_and_no_fault(variant: Variant) -> None:
     """Groups and blocks stride over the rows: one block does them all, and nothing races or reads what nobody wrote."""
     for rows, cols in ((11, 5), (33, 64), (10, 68), (5, 1000)):
